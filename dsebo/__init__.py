@@ -1,0 +1,1 @@
+"""DSEBO: Bayesian optimization in a shared random subspace that grows when progress stalls."""

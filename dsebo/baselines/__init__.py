@@ -1,0 +1,1 @@
+"""The methods that DSEBO is compared with, one file each."""

@@ -1,0 +1,62 @@
+"""The shared embedding: one random matrix S whose leading columns embed every subspace."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class SharedEmbedding:
+    """S in R^{D x d_h} with entries N(0, 1/d_h); A_d is its first d columns.
+
+    (The paper says "rows", which is a slip: z has d entries and x has D.) S is kept transposed,
+    so that the columns in use lie together in memory and a lift reads only them; they are drawn
+    in order, so the same seed with a larger d_h gives the same leading columns, rescaled.
+    """
+
+    def __init__(self, D: int, d_h: int, rng: np.random.Generator) -> None:
+        self.D, self.d_h = D, d_h
+        self._columns: Array = rng.standard_normal((d_h, D))
+        self._columns *= np.sqrt(1.0 / d_h)  # in place: S is the largest thing in memory
+
+    @property
+    def S(self) -> Array:
+        """(D, d_h) the shared matrix."""
+        return self._columns.T
+
+    def A(self, d: int) -> Array:
+        """(D, d) the embedding matrix of the d-dimensional subspace."""
+        return self.S[:, :d]
+
+    def lift(self, z: Array) -> Array:
+        """x = p(A_d z): embed and clip to the box.
+
+        Args:
+            z: (d,) or (n, d) points of a subspace.
+
+        Returns:
+            (D,) or (n, D) points of [-1, 1]^D.
+        """
+        x = z @ self._columns[: z.shape[-1]]
+        return np.clip(x, -1.0, 1.0, out=x)
+
+    def checksum(self) -> str:
+        """A fingerprint of S: a stored z means x only together with the S it was drawn with."""
+        return hashlib.sha256(self._columns).hexdigest()[:16]
+
+
+def pad(z: Array, d: int) -> Array:
+    """z' = (z, 0): the same x in a larger subspace (Algorithm 3, line 6).
+
+    Args:
+        z: (d0,) or (n, d0) points with d0 <= d.
+        d: The larger dimension.
+    """
+    missing = d - z.shape[-1]
+    if missing == 0:
+        return z
+    return np.concatenate([z, np.zeros((*z.shape[:-1], missing))], axis=-1)

@@ -1,0 +1,122 @@
+"""What happens in a run, as small frozen records: the one language of run, store and pages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened at evaluation t. `kind` is its name in JSON and in the store."""
+
+    kind: ClassVar[str]
+    t: int
+
+    def to_json(self) -> dict[str, Any]:
+        """One flat JSON object. Numbers that JSON does not know (NaN, inf) become null."""
+        shown = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _HIDDEN}
+        return {"event": self.kind, **{name: _plain(value) for name, value in shown.items()}}
+
+
+_HIDDEN = {"z"}  # a point is kept by the store as bytes, not printed
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Started(Event):
+    """The run begins, or goes on after evaluation t."""
+
+    kind: ClassVar[str] = "started"
+    config: dict[str, Any]
+    minimum: float | None
+    at_centre: float | None
+    checksum: str | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evaluated(Event):
+    """One evaluation: its value, and where the run stands after it.
+
+    `d`, `T` and `since_gain` are those under which the point was chosen and counted; an
+    expansion that follows comes as its own event.
+    """
+
+    kind: ClassVar[str] = "evaluated"
+    y: float
+    best: float
+    d: int | None
+    T: int | None
+    since_gain: int | None
+    failed: bool
+    seconds: float
+    seconds_fit: float
+    seconds_acq: float
+    seconds_eval: float
+    error: str | None
+    z: NDArray[np.float64] = field(repr=False, compare=False)
+
+    @property
+    def seconds_other(self) -> float:
+        """Bookkeeping: what is neither fit, acquisition nor evaluation."""
+        return self.seconds - self.seconds_fit - self.seconds_acq - self.seconds_eval
+
+
+@dataclass(frozen=True)
+class Converged(Event):
+    """A subspace has converged. Carries every number of Algorithm 1; d_to = d_from: it stays.
+
+    Attributes:
+        dims, bests: The records (d_i, b_i), this convergence included.
+        slopes: s_1 ... s_{n-1}.
+        k: The factor on the step; None where the strategy does not use one yet.
+        delta_before, delta_after: The step before and after, not clipped at d_h.
+        T_before, T_after: The patience before and after.
+        text: One sentence for people.
+    """
+
+    kind: ClassVar[str] = "converged"
+    d_from: int
+    d_to: int
+    dims: tuple[int, ...]
+    bests: tuple[float, ...]
+    slopes: tuple[float, ...]
+    s_min: float | None
+    s_max: float | None
+    k: float | None
+    delta_before: int | None
+    delta_after: int
+    T_before: int
+    T_after: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Expanded(Converged):
+    """A subspace has converged and the run goes on in a larger one."""
+
+    kind: ClassVar[str] = "expanded"
+
+
+@dataclass(frozen=True)
+class Finished(Event):
+    """The run has ended: `state` is "finished" or "failed"."""
+
+    kind: ClassVar[str] = "finished"
+    state: str
+    best: float
+    d: int | None
+    seconds: float
+    text: str

@@ -1,0 +1,216 @@
+"""The dynamic dimension expanding strategy (section 4.3, Algorithm 1): pure functions.
+
+Notation, as in the paper:
+    d, d_l, d_h     dimension of the subspace, its least and its largest value
+    beta            scale of the steps; also sets the patience
+    T               patience: evaluations without a gain until a subspace counts as converged
+    (d_i, b_i)      dimension and best value of the i-th converged subspace, i = 1 ... n
+    s_i             -(b_{i+1} - b_i) / (d_{i+1} - d_i), i = 1 ... n - 1
+    k               newest slope, min-max normalised to [0.5, 1.5]
+    delta           the step Delta d
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from dsebo.events import Converged, Expanded
+
+Variant = Literal["paper", "authors"]
+AlphaMode = Literal["absolute", "relative"]
+
+BOX_SHRINK = 0.8  # authors: the z-box shrinks by this whenever a run converges and cannot expand
+
+
+def floor(value: float) -> int:
+    """Floor, forgiving a rounding error just below a whole number."""
+    return math.floor(value + 1e-9)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """The constants of the strategy."""
+
+    d_l: int
+    d_h: int
+    beta: float
+    budget: int
+    alpha: float = 0.5
+    alpha_mode: AlphaMode = "absolute"
+    variant: Variant = "paper"
+    min_step: int = 0
+
+    def first_step(self) -> int:
+        """Line 2: floor((d_h - d_l) / beta); the authors' code takes twice that."""
+        factor = 1 if self.variant == "paper" else 2
+        return max(self.min_step, floor(factor * (self.d_h - self.d_l) / self.beta))
+
+    def first_patience(self) -> int:
+        """T at the start: floor(budget / (2 beta)), at least 1."""
+        return max(1, floor(self.budget / (2 * self.beta)))
+
+    def next_patience(self, d_left: int, d_entered: int) -> int:
+        """T = floor((1 + (d - d_l) / (d_h - d_l)) budget / (2 beta)) after a convergence."""
+        paper = self.variant == "paper"
+        d = d_left if paper else d_entered
+        base = self.budget / ((2 if paper else 1) * self.beta)
+        share = (d - self.d_l) / (self.d_h - self.d_l) if self.d_h > self.d_l else 0.0
+        return max(1, floor((1 + share) * base))
+
+    @property
+    def fixed_steps(self) -> int:
+        """Convergences that take the first step unscaled, whatever the slopes."""
+        return 1 if self.variant == "paper" else 3
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the strategy stands; `after_evaluation` gives the next one."""
+
+    d: int
+    T: int
+    count: int = 0  # evaluations since the last gain
+    b_ref: float | None = None  # the best value at the last gain
+    best: float = math.inf
+    worst: float = -math.inf
+    delta: int | None = None  # the last step, None before the first convergence
+    dims: tuple[int, ...] = ()
+    bests: tuple[float, ...] = ()
+    box: float = 1.0  # z lives in [-box, box]^d
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON (inf, which JSON lacks, as null)."""
+        plain = asdict(self)
+        return {k: None if v in (math.inf, -math.inf) else v for k, v in plain.items()}
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Progress:
+        """The inverse of `to_json`."""
+        values = dict(plain)
+        values["best"] = math.inf if values["best"] is None else values["best"]
+        values["worst"] = -math.inf if values["worst"] is None else values["worst"]
+        values["dims"], values["bests"] = tuple(values["dims"]), tuple(values["bests"])
+        return cls(**values)
+
+
+def start(strategy: Strategy) -> Progress:
+    """The state before the first evaluation."""
+    return Progress(d=strategy.d_l, T=strategy.first_patience())
+
+
+def slopes(dims: tuple[int, ...], bests: tuple[float, ...]) -> tuple[float, ...]:
+    """Line 4: s_i = -(b_{i+1} - b_i) / (d_{i+1} - d_i)."""
+    return tuple((bests[i] - bests[i + 1]) / (dims[i + 1] - dims[i]) for i in range(len(dims) - 1))
+
+
+def factor(s: tuple[float, ...]) -> float | None:
+    """Line 9: k = (s_{n-1} - s_min) / (s_max - s_min) + 0.5; None where all slopes are equal."""
+    s_min, s_max = min(s), max(s)
+    if s_min == s_max:
+        return None
+    return (s[-1] - s_min) / (s_max - s_min) + 0.5
+
+
+def next_step(
+    strategy: Strategy, delta: int | None, s: tuple[float, ...]
+) -> tuple[float | None, int]:
+    """Lines 1 to 11: (k, the next step). k is None where the step is not scaled."""
+    convergences = len(s) + 1
+    if delta is None or convergences <= strategy.fixed_steps:
+        return None, strategy.first_step()
+    k = factor(s) if s else None
+    scaled = delta if k is None else floor(k * delta)
+    return k, max(strategy.min_step, scaled)
+
+
+def after_evaluation(
+    strategy: Strategy, now: Progress, t: int, y: float
+) -> tuple[Progress, Converged | None]:
+    """Count one successful evaluation; converge and expand when the patience has run out."""
+    counted = _count(strategy, now, y)
+    if counted.count < counted.T:
+        return counted, None
+    return _converge(strategy, counted, t)
+
+
+def gain_threshold(strategy: Strategy, now: Progress) -> float:
+    """alpha itself, or that share of the spread of the values seen so far."""
+    if strategy.alpha_mode == "absolute":
+        return strategy.alpha
+    return strategy.alpha * max(0.0, now.worst - now.best)
+
+
+def _count(strategy: Strategy, now: Progress, y: float) -> Progress:
+    """Algorithm 2, lines 15 to 17; small gains add up against b_ref."""
+    seen = replace(now, best=min(now.best, y), worst=max(now.worst, y))
+    if now.b_ref is None:  # the first point
+        return replace(seen, b_ref=seen.best, count=0 if strategy.variant == "paper" else 1)
+    if now.b_ref - seen.best > gain_threshold(strategy, seen):
+        return replace(seen, b_ref=seen.best, count=0)
+    return replace(seen, count=now.count + 1)
+
+
+def _converge(strategy: Strategy, now: Progress, t: int) -> tuple[Progress, Converged]:
+    """Record (d_n, b_n), choose the step and the next dimension, renew the patience."""
+    dims, bests = (*now.dims, now.d), (*now.bests, now.best)
+    s = slopes(dims, bests)
+    k, delta = next_step(strategy, now.delta, s)
+    d_to = min(now.d + delta, strategy.d_h)  # line 12
+    T = strategy.next_patience(d_left=now.d, d_entered=d_to)
+    expands = d_to > now.d
+    kind = Expanded if expands else Converged
+    event = kind(
+        t=t, d_from=now.d, d_to=d_to, dims=dims, bests=bests, slopes=s,
+        s_min=min(s, default=None), s_max=max(s, default=None), k=k,
+        delta_before=now.delta, delta_after=delta, T_before=now.T, T_after=T,
+        text=describe(strategy, now, t, s, k, delta, d_to, T),
+    )  # fmt: skip
+    after = replace(now, d=d_to, T=T, count=0, delta=delta)
+    if expands:
+        entered = {"b_ref": now.best} if strategy.variant == "paper" else {}  # Algorithm 2, line 7
+        return replace(after, dims=dims, bests=bests, **entered), event
+    if strategy.variant == "authors":
+        after = replace(after, box=now.box * BOX_SHRINK)
+    return after, event  # the record is undone: this subspace goes on
+
+
+def describe(
+    strategy: Strategy,
+    now: Progress,
+    t: int,
+    s: tuple[float, ...],
+    k: float | None,
+    delta: int,
+    d_to: int,
+    T: int,
+) -> str:
+    """What happened, in words, and where the run cannot expand: why, and what would help."""
+    waited = f"{now.count} evaluation{'s' if now.count != 1 else ''}"
+    threshold = gain_threshold(strategy, now)
+    said = [f"Evaluation {t}: no gain above {threshold:.3g} for {waited} at d = {now.d}."]
+    step = f"Δd = {delta}" if now.delta is None else f"Δd {now.delta} → {delta}"
+    if k is not None:
+        said.append(f"Slopes {', '.join(f'{v:.2g}' for v in s)}: k = {k:.2f}, {step}.")
+    elif s:
+        said.append(f"Slope{'s' if len(s) > 1 else ''} {', '.join(f'{v:.2g}' for v in s)}: {step}.")
+    else:
+        said.append(f"First step: {step}.")
+    if d_to > now.d:
+        said.append(f"Now d = {d_to}, patience {T}.")
+    else:
+        said.append(f"{why_stuck(strategy, now.d)} Patience {T}.")
+    return " ".join(said)
+
+
+def why_stuck(strategy: Strategy, d: int) -> str:
+    """Why a converged run stays where it is, and what would change that."""
+    if d >= strategy.d_h:
+        return f"d = {d} is d_h, the largest subspace: only a larger d_h would let it grow."
+    reason = (
+        f"It stays at d = {d}: the step is 0, and k times 0 stays 0."
+        if strategy.first_step() > 0
+        else f"It stays at d = {d}: β = {strategy.beta:g} makes the first step 0."
+    )
+    return f"{reason} A min_step of 1 or more, or a smaller β, would let it grow."

@@ -1,0 +1,177 @@
+"""A run as a stream of events: `run(config)` for all of it, `Runner` for one step at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from dsebo.config import RunConfig
+from dsebo.events import Evaluated, Event, Finished, Started
+from dsebo.methods import make_optimizer
+from dsebo.optimizer import Candidate, Optimizer
+from dsebo.threads import one_thread
+from objectives import EmbeddedFunction, Objective
+
+MAX_FAILURES_IN_A_ROW = 10
+
+
+def make_objective(config: RunConfig) -> EmbeddedFunction:
+    """The function that a config names."""
+    return EmbeddedFunction(**config.objective.model_dump())
+
+
+class Runner:
+    """One run, an evaluation at a time. Who calls `step` owns the loop.
+
+    Args:
+        objective: What is minimised.
+        optimizer: The method at work, new or with a loaded state.
+        budget: Evaluations after which the run has finished.
+        config: What the `Started` event says of the settings.
+        warnings: What it says will surprise.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        optimizer: Optimizer,
+        budget: int,
+        config: dict[str, Any],
+        warnings: list[str] | None = None,
+    ) -> None:
+        self.objective, self.optimizer, self.budget = objective, optimizer, budget
+        self.config, self.warnings = config, warnings or []
+        told = [float(y) for _, y in optimizer.state_dict()["data"]]
+        self.t = len(told)
+        self.best = min((y for y in told if math.isfinite(y)), default=math.inf)
+        self.failures_in_a_row = _trailing_failures(told)
+        self.seconds = 0.0
+        self.last_error: str | None = None
+
+    @classmethod
+    def from_config(
+        cls, config: RunConfig, state: dict[str, Any] | None = None, budget: int | None = None
+    ) -> Runner:
+        """A new run, or one that goes on from `state`; `budget` extends it past the config's."""
+        with one_thread():
+            optimizer = make_optimizer(
+                config.optimizer, config.objective.D, config.budget, config.seed
+            )
+        if state is not None:
+            optimizer.load_state_dict(state)
+        plain = config.model_dump(mode="json")
+        objective = make_objective(config)
+        return cls(objective, optimizer, budget or config.budget, plain, config.warnings())
+
+    @property
+    def failed(self) -> bool:
+        """Whether too many evaluations in a row have failed."""
+        return self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to do."""
+        return self.failed or self.t >= self.budget or self.optimizer.done
+
+    def started(self) -> Started:
+        """What stands before the first step."""
+        with one_thread():
+            centre = self._evaluate(np.zeros(self.objective.dimension))
+        return Started(
+            t=self.t,
+            config=self.config,
+            minimum=self.objective.minimum,
+            at_centre=centre if math.isfinite(centre) else None,
+            checksum=self.optimizer.checksum(),
+            warnings=tuple(self.warnings),
+        )
+
+    def step(self) -> list[Event]:
+        """One evaluation, and what it led to."""
+        with one_thread():
+            began = perf_counter()
+            candidate = self.optimizer.ask()
+            asked = perf_counter()
+            y = self._evaluate(candidate.x)
+            evaluated = perf_counter()
+            told = self.optimizer.tell(candidate, y)
+        self._count(y)
+        elapsed = perf_counter() - began
+        self.seconds += elapsed
+        event = self._event(candidate, y, told.T, told.since_gain, elapsed, evaluated - asked)
+        return [event, *told.events]
+
+    def finished(self) -> Finished:
+        """What stands after the last step."""
+        d = getattr(getattr(self.optimizer, "progress", None), "d", None)
+        if self.failed:
+            why = f" The last one: {self.last_error}" if self.last_error else ""
+            text = f"{MAX_FAILURES_IN_A_ROW} evaluations in a row failed.{why}"
+        else:
+            text = f"{self.t} evaluations, best value {self.best:.6g}."
+        state = "failed" if self.failed else "finished"
+        return Finished(self.t, state, self.best, d, self.seconds, text)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The optimizer's state: all that the rest of the run depends on."""
+        return self.optimizer.state_dict()
+
+    def _evaluate(self, x: np.ndarray) -> float:
+        """The value at x (D,); NaN where the objective fails in whatever way."""
+        self.last_error = None
+        try:
+            return float(self.objective(x[None])[0])
+        except Exception as error:  # a user's function may raise anything; the run goes on
+            self.last_error = f"{type(error).__name__}: {error}"
+            return math.nan
+
+    def _count(self, y: float) -> None:
+        self.t += 1
+        if math.isfinite(y):
+            self.best = min(self.best, y)
+            self.failures_in_a_row = 0
+        else:
+            self.failures_in_a_row += 1
+
+    def _event(
+        self,
+        candidate: Candidate,
+        y: float,
+        T: int | None,
+        since_gain: int | None,
+        seconds: float,
+        seconds_eval: float,
+    ) -> Evaluated:
+        return Evaluated(
+            t=candidate.t, y=y, best=self.best, d=candidate.d, T=T, since_gain=since_gain,
+            failed=not math.isfinite(y), seconds=seconds, seconds_fit=candidate.seconds_fit,
+            seconds_acq=candidate.seconds_acq, seconds_eval=seconds_eval, error=self.last_error,
+            z=candidate.z,
+        )  # fmt: skip
+
+
+def run(config: RunConfig, state: dict[str, Any] | None = None) -> Iterator[Event]:
+    """The events of a run, from its start or from a saved state, each as it happens."""
+    runner = Runner.from_config(config, state)
+    yield from iterate(runner)
+
+
+def iterate(runner: Runner) -> Iterator[Event]:
+    """The events of a runner until it is done."""
+    yield runner.started()
+    while not runner.done:
+        yield from runner.step()
+    yield runner.finished()
+
+
+def _trailing_failures(values: list[float]) -> int:
+    count = 0
+    for y in reversed(values):
+        if math.isfinite(y):
+            break
+        count += 1
+    return count

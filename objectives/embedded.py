@@ -1,0 +1,157 @@
+"""F_c: a base function of d_e variables hidden among D, as in section 6 of the paper."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from objectives.base import Objective
+from objectives.registry import BaseFunction, get_function
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+Coordinates = Literal["first", "random"]
+
+
+class EmbeddedFunction(Objective):
+    """F_c(x) = f(u_E - c) + (1/K) sum over i not in E of (u_i - c)^2, u = x in f's own units.
+
+    x in [-1, 1]^D is scaled to the domain of f; E holds the d_e effective coordinates. The tail is
+    added: with the printed minus sign there would be no minimum at c.
+
+    Args:
+        name: A registered base function f.
+        D: Number of variables.
+        d_e: Number of effective variables.
+        c: The shift, in the units of f's domain; None for the function's own default.
+        K: The tail weighs 1/K.
+        coordinates: E is the first d_e coordinates, or a random subset.
+        coordinates_seed: The seed of that subset.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        D: int,
+        d_e: int,
+        c: float | None = None,
+        K: float = 10_000.0,
+        coordinates: Coordinates = "first",
+        coordinates_seed: int = 0,
+    ) -> None:
+        self.base: BaseFunction = get_function(name)
+        self.name = name
+        self.dimension = D
+        self.effective_dimension: int = d_e
+        self.c = self.base.default_c if c is None else c
+        self.K = K
+        self.coordinates = coordinates
+        self.coordinates_seed = coordinates_seed
+        self.differentiable = self.base.differentiable
+        if not self.base.min_dimension <= d_e <= D:
+            raise ValueError(
+                f"d_e = {d_e} is not allowed: from {self.base.min_dimension} to D = {D}."
+            )
+        if not (np.isfinite(K) and K > 0):
+            raise ValueError(f"K = {K} is not allowed: a finite number above 0.")
+        if not np.isfinite(self.c):
+            raise ValueError(f"c = {self.c} is not allowed: a finite number.")
+
+    @cached_property
+    def effective_coordinates(self) -> NDArray[np.intp]:  # type: ignore[override]
+        """(d_e,) the indices in E, ascending."""
+        if self.coordinates == "first":
+            return np.arange(self.effective_dimension)
+        rng = np.random.default_rng([self.coordinates_seed])
+        return np.sort(rng.choice(self.dimension, self.effective_dimension, replace=False))
+
+    @cached_property
+    def _tail_coordinates(self) -> NDArray[np.intp] | slice:
+        if self.coordinates == "first":
+            return slice(self.effective_dimension, None)  # a view: no copy of a long x
+        return np.delete(np.arange(self.dimension), self.effective_coordinates)
+
+    def _to_domain(self, x: Tensor) -> Tensor:
+        """u: [-1, 1] scaled to [lower, upper]."""
+        half_width = (self.base.upper - self.base.lower) / 2
+        middle = (self.base.upper + self.base.lower) / 2
+        return middle + half_width * x
+
+    def _to_box(self, u: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+        return (2 * u - self.base.upper - self.base.lower) / (self.base.upper - self.base.lower)
+
+    def evaluate(self, x: Tensor) -> Tensor:
+        """F_c at the (n, D) points x."""
+        effective = slice(self.effective_dimension)
+        of_effective = x[
+            :, effective if self.coordinates == "first" else self.effective_coordinates
+        ]
+        f = self.base.f(self._to_domain(of_effective) - self.c)
+        tail = (self._to_domain(x[:, self._tail_coordinates]) - self.c).square().sum(dim=-1)
+        return f + tail / self.K
+
+    @property
+    def shifted_domain(self) -> tuple[float, float]:
+        """What v = u - c can reach."""
+        return (self.base.lower - self.c, self.base.upper - self.c)
+
+    @cached_property
+    def _base_minimiser(self) -> NDArray[np.float64] | None:
+        """(d_e,) the v that minimises f on the shifted domain, or None if unknown or outside."""
+        if self.base.minimiser is None:
+            return None
+        lower, upper = self.shifted_domain
+        v = self.base.minimiser(self.effective_dimension, (lower, upper))
+        slack = 1e-12 * (upper - lower)
+        if v is None or np.any(v < lower - slack) or np.any(v > upper + slack):
+            return None
+        return v
+
+    @property
+    def _tail_optimum_inside(self) -> bool:
+        has_tail = self.dimension > self.effective_dimension
+        return not has_tail or self.base.lower <= self.c <= self.base.upper
+
+    @cached_property
+    def minimiser(self) -> NDArray[np.float64] | None:  # type: ignore[override]
+        """(D,) where F* is taken: u = v* + c on E and u = c elsewhere; None if outside the box."""
+        v = self._base_minimiser
+        if v is None or not self._tail_optimum_inside:
+            return None
+        x = np.full(self.dimension, self._to_box(self.c))
+        x[self.effective_coordinates] = self._to_box(v + self.c)
+        return np.clip(x, -1.0, 1.0)
+
+    @cached_property
+    def minimum(self) -> float | None:  # type: ignore[override]
+        """F*: the minimum of f, as the tail is 0 at its optimum; None if not known."""
+        v = self._base_minimiser
+        if v is None or not self._tail_optimum_inside:
+            return None
+        if self.base.minimum is not None:
+            return self.base.minimum
+        import torch
+
+        return float(self.base.f(torch.from_numpy(v)[None])[0])
+
+    @property
+    def minimum_note(self) -> str:
+        """Why F* is not given, in words."""
+        if self.minimum is not None:
+            return ""
+        if self.base.minimiser is None:
+            return f"The minimum of {self.name} is not known."
+        lower, upper = self.base.lower, self.base.upper
+        return (
+            f"c = {self.c:g} moves the optimum of {self.name} out of its domain "
+            f"[{lower:g}, {upper:g}]: the minimum inside the box is not known."
+        )
+
+    def largest_tail(self) -> float:
+        """The most the tail can add: (D - d_e) max (u - c)^2 / K."""
+        furthest = max(abs(v) for v in self.shifted_domain)
+        return (self.dimension - self.effective_dimension) * furthest**2 / self.K

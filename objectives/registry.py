@@ -1,0 +1,113 @@
+"""The base functions by name; open to a user's own and to other packages' (entry points)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+ENTRY_POINT_GROUP = "dsebo.functions"
+
+Box = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class BaseFunction:
+    """A test function f on its own domain, of any number of variables from `min_dimension` on.
+
+    Attributes:
+        name: Lower case, with dashes.
+        lower, upper: Its domain, the same for every coordinate.
+        default_c: The shift c that F_c takes when none is given, in the domain's units.
+        f: (n, d) tensor of points of the domain -> (n,) values.
+        minimiser: (d, box) -> the (d,) global minimiser of f on that box, or None if unknown.
+            The box is the domain less c: what u - c can reach.
+        minimum: d -> the value at that minimiser where it is exact by theory (0 for most);
+            None to take f(minimiser).
+        description: One line for people.
+        min_dimension: The least d for which f is defined.
+        differentiable: Whether torch can differentiate f.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    f: Callable[[Tensor], Tensor]
+    default_c: float = 0.0
+    minimiser: Callable[[int, Box], NDArray[np.float64] | None] | None = None
+    minimum: float | None = None
+    description: str = ""
+    min_dimension: int = 1
+    differentiable: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.lower < self.upper:
+            raise ValueError(
+                f"lower = {self.lower} is not allowed: less than upper = {self.upper}."
+            )
+
+
+_functions: dict[str, BaseFunction] = {}
+_entry_points_loaded = False
+
+
+def register(function: BaseFunction) -> BaseFunction:
+    """Make a base function known by its name. A name is taken once."""
+    known = _functions.setdefault(function.name, function)
+    if known is not function:
+        raise ValueError(f"name = {function.name!r} is not allowed: it is registered already.")
+    return function
+
+
+def numpy_function(
+    f: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Callable[[Tensor], Tensor]:
+    """Wrap a numpy function of an (n, d) array for use as `BaseFunction.f` (no gradients)."""
+
+    def of_tensor(v: Tensor) -> Tensor:
+        import torch
+
+        return torch.as_tensor(np.asarray(f(v.detach().numpy()), dtype=np.float64))
+
+    return of_tensor
+
+
+def get_function(name: str) -> BaseFunction:
+    """The base function of that name; KeyError with what is near, if there is none."""
+    _load_entry_points()
+    if name in _functions:
+        return _functions[name]
+    near = difflib.get_close_matches(name, _functions, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise KeyError(f"function = {name!r} is not allowed: it is one of {', '.join(names())}.{hint}")
+
+
+def names() -> list[str]:
+    """The names of all known base functions, the paper's six first."""
+    _load_entry_points()
+    return list(_functions)
+
+
+def _load_entry_points() -> None:
+    """Register what installed packages offer under `dsebo.functions`, once."""
+    global _entry_points_loaded
+    if _entry_points_loaded:
+        return
+    _entry_points_loaded = True
+    from objectives import synthetic
+
+    for function in synthetic.FUNCTIONS:
+        register(function)
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        offered = point.load()
+        if not isinstance(offered, BaseFunction):
+            raise TypeError(f"Entry point {point.name!r} gives no BaseFunction: {offered!r}.")
+        register(offered)

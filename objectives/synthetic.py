@@ -1,0 +1,110 @@
+"""The paper's six synthetic functions, in the domains and with the shifts it uses them with.
+
+BoTorch's versions where it has them. It has no Sphere; its Griewank lives on +-600, but the
+formula does not depend on the domain. torch and BoTorch are imported at the first call, so that
+a form or a flag can be checked without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from objectives.registry import BaseFunction, Box
+
+if TYPE_CHECKING:
+    from botorch.test_functions.base import BaseTestProblem
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+MICHALEWICZ_STEEPNESS = 10  # m of the usual definition: sin^(2m)
+
+
+@lru_cache(maxsize=128)
+def _problem(name: str, dim: int) -> BaseTestProblem:
+    from botorch import test_functions
+
+    problem: BaseTestProblem = getattr(test_functions, name)(dim=dim).double()
+    return problem
+
+
+def _from_botorch(name: str) -> Callable[[Tensor], Tensor]:
+    def f(v: Tensor) -> Tensor:
+        values: Tensor = _problem(name, v.shape[-1])._evaluate_true(v)
+        return values
+
+    return f
+
+
+def _sphere(v: Tensor) -> Tensor:
+    return v.square().sum(dim=-1)
+
+
+def _constant(value: float) -> Callable[[int, Box], NDArray[np.float64]]:
+    """A minimiser with the same value in every coordinate."""
+
+    def minimiser(d: int, box: Box) -> NDArray[np.float64]:
+        return np.full(d, value)
+
+    return minimiser
+
+
+def _dixon_price_minimiser(d: int, box: Box) -> NDArray[np.float64]:
+    """v_i = 2^-((2^i - 2) / 2^i) = 2^(2^(1-i) - 1)."""
+    i = np.arange(1, d + 1)
+    return np.exp2(np.exp2(1.0 - i) - 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _michalewicz_coordinate(i: int, lower: float, upper: float) -> float:
+    """The v in [lower, upper] that minimises the i-th term -sin(v) sin^2m(i v^2 / pi)."""
+
+    def term(v: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+        return -np.sin(v) * np.sin(i * np.square(v) / np.pi) ** (2 * MICHALEWICZ_STEEPNESS)
+
+    # A peak of the i-th term is about 1 / (2 i) wide: 60 grid points on each, then a local search.
+    grid = np.linspace(lower, upper, 400 * i + 1)
+    at = int(np.argmin(term(grid)))
+    near = (grid[max(at - 1, 0)], grid[min(at + 1, grid.size - 1)])
+    found = minimize_scalar(term, bounds=near, method="bounded", options={"xatol": 1e-12})
+    return float(found.x if found.fun < term(grid[at]) else grid[at])
+
+
+def _michalewicz_minimiser(d: int, box: Box) -> NDArray[np.float64]:
+    """The sum is separable, so each coordinate is minimised alone."""
+    return np.array([_michalewicz_coordinate(i, *box) for i in range(1, d + 1)])
+
+
+FUNCTIONS = (
+    BaseFunction(
+        "sphere", -5.12, 5.12, _sphere, 1.0, _constant(0.0), 0.0,
+        description="One smooth bowl: the simplest thing that can go right.",
+    ),
+    BaseFunction(
+        "rosenbrock", -5.0, 10.0, _from_botorch("Rosenbrock"), 1.0, _constant(1.0), 0.0,
+        description="A long curved valley: easy to enter, slow to follow.",
+        min_dimension=2,
+    ),
+    BaseFunction(
+        "levy", -10.0, 10.0, _from_botorch("Levy"), 0.0, _constant(1.0), 0.0,
+        description="A bowl with ripples.",
+    ),
+    BaseFunction(
+        "griewank", -50.0, 50.0, _from_botorch("Griewank"), 10.0, _constant(0.0), 0.0,
+        description="A wide bowl under small waves; the tail weighs most here.",
+    ),
+    BaseFunction(
+        "dixon-price", -10.0, 10.0, _from_botorch("DixonPrice"), 2.0,
+        _dixon_price_minimiser, 0.0,
+        description="A valley whose later coordinates weigh more.",
+        min_dimension=2,
+    ),
+    BaseFunction(
+        "michalewicz", 0.0, np.pi, _from_botorch("Michalewicz"), 0.1, _michalewicz_minimiser,
+        description="Flat, with steep narrow ditches: one for each coordinate.",
+    ),
+)  # fmt: skip
