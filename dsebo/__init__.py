@@ -1,1 +1,14 @@
-"""DSEBO: Bayesian optimization in a shared random subspace that grows when progress stalls."""
+"""DSEBO: Bayesian optimization in a shared random subspace that grows when progress stalls.
+
+from dsebo import RunConfig, minimize, run
+"""
+
+# Functions of the same name as their modules: bound here, after the modules have been imported,
+# so that `dsebo.run` and `dsebo.minimize` are the functions. None of this imports torch.
+from dsebo.algorithm import DSEBO
+from dsebo.config import RunConfig
+from dsebo.minimize import Result, minimize
+from dsebo.run import run
+
+__version__ = "0.1.0"
+__all__ = ["DSEBO", "Result", "RunConfig", "__version__", "minimize", "run"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.acquisition import AcquisitionSettings, propose
-from dsebo.config import DseboConfig
 from dsebo.embedding import SharedEmbedding, pad
 from dsebo.expansion import Progress, Strategy, after_evaluation, start
+from dsebo.method_config import DseboConfig
 from dsebo.optimizer import Candidate, Observations, Told, stream
 from dsebo.surrogate import Surrogate, SurrogateSettings
 

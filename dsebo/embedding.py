@@ -46,7 +46,7 @@ class SharedEmbedding:
 
     def checksum(self) -> str:
         """A fingerprint of S: a stored z means x only together with the S it was drawn with."""
-        return hashlib.sha256(self._columns).hexdigest()[:16]
+        return hashlib.sha256(self._columns.data).hexdigest()[:16]
 
 
 def pad(z: Array, d: int) -> Array:

@@ -169,8 +169,8 @@ def _converge(strategy: Strategy, now: Progress, t: int) -> tuple[Progress, Conv
     )  # fmt: skip
     after = replace(now, d=d_to, T=T, count=0, delta=delta)
     if expands:
-        entered = {"b_ref": now.best} if strategy.variant == "paper" else {}  # Algorithm 2, line 7
-        return replace(after, dims=dims, bests=bests, **entered), event
+        b_ref = now.best if strategy.variant == "paper" else now.b_ref  # Algorithm 2, line 7
+        return replace(after, dims=dims, bests=bests, b_ref=b_ref), event
     if strategy.variant == "authors":
         after = replace(after, box=now.box * BOX_SHRINK)
     return after, event  # the record is undone: this subspace goes on
@@ -192,9 +192,9 @@ def describe(
     said = [f"Evaluation {t}: no gain above {threshold:.3g} for {waited} at d = {now.d}."]
     step = f"Δd = {delta}" if now.delta is None else f"Δd {now.delta} → {delta}"
     if k is not None:
-        said.append(f"Slopes {', '.join(f'{v:.2g}' for v in s)}: k = {k:.2f}, {step}.")
+        said.append(f"Slopes {', '.join(f'{v:.3g}' for v in s)}: k = {k:.2f}, {step}.")
     elif s:
-        said.append(f"Slope{'s' if len(s) > 1 else ''} {', '.join(f'{v:.2g}' for v in s)}: {step}.")
+        said.append(f"Slope{'s' if len(s) > 1 else ''} {', '.join(f'{v:.3g}' for v in s)}: {step}.")
     else:
         said.append(f"First step: {step}.")
     if d_to > now.d:

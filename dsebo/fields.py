@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import types
 import typing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
+
+MAX_D = 10_000_000
+MAX_SEED = 2**53  # the largest whole number that JSON readers agree on
 
 Kind = Literal["int", "float", "choice", "bool"]
 
@@ -26,10 +30,19 @@ class Frozen(BaseModel):
 
 
 def setting(
-    default: Any, label: str, help: str, symbol: str = "", advanced: bool = False, **limits: Any
+    default: Any,
+    label: str,
+    help: str,
+    symbol: str = "",
+    advanced: bool = False,
+    choices: Callable[[], list[str]] | None = None,
+    **limits: Any,
 ) -> Any:
-    """A pydantic field with what a form and a flag need to show it."""
-    extra = {"symbol": symbol, "advanced": advanced}
+    """A pydantic field with what a form and a flag need to show it.
+
+    `choices` lists the values of a text field that may grow while the program runs.
+    """
+    extra: Any = {"symbol": symbol, "advanced": advanced, "choices": choices}
     return Field(default, title=label, description=help, json_schema_extra=extra, **limits)
 
 
@@ -124,7 +137,7 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
     return annotation, False
 
 
-def explain(error: ValidationError, models: dict[str, type[BaseModel]]) -> str:
+def explain(error: ValidationError, models: Mapping[str, type[BaseModel]]) -> str:
     """A pydantic error in a sentence for each field: its name, the value and what is allowed.
 
     Args:
@@ -134,7 +147,7 @@ def explain(error: ValidationError, models: dict[str, type[BaseModel]]) -> str:
     return " ".join(_sentence(dict(one), models) for one in error.errors())
 
 
-def _sentence(one: dict[str, Any], models: dict[str, type[BaseModel]]) -> str:
+def _sentence(one: dict[str, Any], models: Mapping[str, type[BaseModel]]) -> str:
     place = [str(step) for step in one["loc"]]
     part = place[0] if place and place[0] in models else ""
     name = place[-1] if place else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dsebo.algorithm import DSEBO
 from dsebo.baselines.simple import Centre, RandomSearch
-from dsebo.config import CentreConfig, DseboConfig, MethodConfig, RandomConfig
+from dsebo.method_config import DseboConfig, MethodConfig
 from dsebo.optimizer import Optimizer
+from dsebo.peer_configs import CentreConfig, RandomConfig
 
 
 def make_optimizer(config: MethodConfig, D: int, budget: int, seed: int) -> Optimizer:

@@ -77,10 +77,16 @@ class Runner:
         """Whether there is nothing more to do."""
         return self.failed or self.t >= self.budget or self.optimizer.done
 
-    def started(self) -> Started:
-        """What stands before the first step."""
-        with one_thread():
-            centre = self._evaluate(np.zeros(self.objective.dimension))
+    def started(self, reference: bool = True) -> Started:
+        """What stands before the first step.
+
+        `reference`: evaluate the centre of the box too, for the line that curves are read
+        against; not for a user's own function, whose every evaluation may be dear.
+        """
+        centre = math.nan
+        if reference:
+            with one_thread():
+                centre = self._evaluate(np.zeros(self.objective.dimension))
         return Started(
             t=self.t,
             config=self.config,
@@ -160,9 +166,9 @@ def run(config: RunConfig, state: dict[str, Any] | None = None) -> Iterator[Even
     yield from iterate(runner)
 
 
-def iterate(runner: Runner) -> Iterator[Event]:
-    """The events of a runner until it is done."""
-    yield runner.started()
+def iterate(runner: Runner, reference: bool = True) -> Iterator[Event]:
+    """The events of a runner until it is done; `reference` as in `Runner.started`."""
+    yield runner.started(reference)
     while not runner.done:
         yield from runner.step()
     yield runner.finished()

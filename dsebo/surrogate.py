@@ -2,8 +2,8 @@
 
 Notation:
     Z (n, d), y (n,)    the data; y is standardised (or only centred) before anything else
-    l (d,), s2, eta     lengthscales, output scale, noise variance: the hyper-parameters
-    r2                  squared distance scaled by l
+    ell (d,), s2, eta   lengthscales, output scale, noise variance: the hyper-parameters
+    r2                  squared distance scaled by ell
     k(r2)               correlation; dk its derivative by r2
     K = s2 k + eta I    covariance of the data; m its generalised-least-squares mean
     a = K^-1 (y - m)    weights
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from dsebo.priors import Prior, noise_prior, outputscale_prior, prior_for_lengthscale
+from dsebo.priors import Prior, lengthscale_prior_of, noise_prior_of, outputscale_prior_of
 
 if TYPE_CHECKING:
     from botorch.models import SingleTaskGP
@@ -87,7 +87,7 @@ def inverse_and_logdet(K: Array) -> tuple[Array, float]:
 class Factorised:
     """Everything that a prediction needs, for one data set and one set of hyper-parameters."""
 
-    scaled: Array  # (n, d) Z / l
+    scaled: Array  # (n, d) Z / ell
     lengthscale: Array
     outputscale: float
     noise: float
@@ -101,7 +101,7 @@ class Surrogate:
 
     def __init__(self, settings: SurrogateSettings) -> None:
         self.settings = settings
-        self.log_params: Array | None = None  # (d + 2,) log of l, s2, eta
+        self.log_params: Array | None = None  # (d + 2,) log of ell, s2, eta
         self.n_fitted = 0  # number of data at the last fit
         self._now: Factorised | None = None
         self._data: tuple[Array, Array] | None = None
@@ -129,9 +129,9 @@ class Surrogate:
 
     def _grow_to(self, d: int) -> bool:
         """Start the hyper-parameters of new dimensions; True where there are any."""
-        prior = self._lengthscale_prior(d)
+        prior = self.lengthscale_prior(d)
         if self.log_params is None:
-            first = [self._outputscale_prior.start, self._noise_prior.start]
+            first = [self.outputscale_prior.start, self.noise_prior.start]
             self.log_params = np.log(np.r_[np.full(d, prior.start), first])
             return True
         known = self.log_params.size - 2
@@ -143,16 +143,19 @@ class Surrogate:
         self.log_params = np.r_[self.log_params[:known], new, self.log_params[-2:]]
         return True
 
-    def _lengthscale_prior(self, d: int) -> Prior:
-        return prior_for_lengthscale(self.settings.lengthscale_prior, d)
+    def lengthscale_prior(self, d: int) -> Prior:
+        """The prior of each lengthscale in d dimensions."""
+        return lengthscale_prior_of(self.settings.lengthscale_prior, d)
 
     @property
-    def _outputscale_prior(self) -> Prior:
-        return outputscale_prior(self.settings.lengthscale_prior, self.settings.fit_outputscale)
+    def outputscale_prior(self) -> Prior:
+        """The prior of the output scale."""
+        return outputscale_prior_of(self.settings.fit_outputscale)
 
     @property
-    def _noise_prior(self) -> Prior:
-        return noise_prior(self.settings.lengthscale_prior)
+    def noise_prior(self) -> Prior:
+        """The prior of the noise."""
+        return noise_prior_of(self.settings.lengthscale_prior)
 
     def _fit(self, Z: Array, target: Array) -> None:
         """A capped L-BFGS search from the last hyper-parameters; kept only if it is no worse."""
@@ -191,8 +194,8 @@ class Surrogate:
             log_params: (d + 2,) log of lengthscales, output scale and noise.
         """
         n, d = Z.shape
-        l, s2, eta = _unpack(log_params)
-        scaled = Z / l
+        ell, s2, eta = _unpack(log_params)
+        scaled = Z / ell
         k, dk = correlation(self.settings.kernel, squared_distances(scaled, scaled))
         K = s2 * k
         K.flat[:: n + 1] += eta
@@ -225,23 +228,23 @@ class Surrogate:
 
     def _priors(self, d: int) -> list[tuple[Prior, slice]]:
         priors = [
-            (self._lengthscale_prior(d), slice(0, d)),
-            (self._noise_prior, slice(d + 1, d + 2)),
+            (self.lengthscale_prior(d), slice(0, d)),
+            (self.noise_prior, slice(d + 1, d + 2)),
         ]
         if self.settings.fit_outputscale:
-            priors.append((self._outputscale_prior, slice(d, d + 1)))
+            priors.append((self.outputscale_prior, slice(d, d + 1)))
         return priors
 
     def _factorise(self, Z: Array, target: Array) -> Factorised:
         assert self.log_params is not None
-        l, s2, eta = _unpack(self.log_params)
-        scaled = Z / l
+        ell, s2, eta = _unpack(self.log_params)
+        scaled = Z / ell
         k, _ = correlation(self.settings.kernel, squared_distances(scaled, scaled))
         K = s2 * k
         K.flat[:: target.size + 1] += eta
         inverse, _ = inverse_and_logdet(K)
         mean = float(inverse.sum(axis=0) @ target / inverse.sum())
-        return Factorised(scaled, l, s2, eta, mean, inverse @ (target - mean), inverse)
+        return Factorised(scaled, ell, s2, eta, mean, inverse @ (target - mean), inverse)
 
     # -- predicting -------------------------------------------------------------------------
 
@@ -300,7 +303,7 @@ class Surrogate:
 
         if self._data is None or self.log_params is None:
             raise RuntimeError("The surrogate has seen no data yet.")
-        return to_botorch(self.settings, self.now, *self._data)
+        return to_botorch(self, *self._data)
 
 
 def _unpack(log_params: Array) -> tuple[Array, float, float]:

@@ -62,7 +62,7 @@ class EmbeddedFunction(Objective):
             raise ValueError(f"c = {self.c} is not allowed: a finite number.")
 
     @cached_property
-    def effective_coordinates(self) -> NDArray[np.intp]:  # type: ignore[override]
+    def effective_coordinates(self) -> NDArray[np.intp]:
         """(d_e,) the indices in E, ascending."""
         if self.coordinates == "first":
             return np.arange(self.effective_dimension)
@@ -117,17 +117,17 @@ class EmbeddedFunction(Objective):
         return not has_tail or self.base.lower <= self.c <= self.base.upper
 
     @cached_property
-    def minimiser(self) -> NDArray[np.float64] | None:  # type: ignore[override]
+    def minimiser(self) -> NDArray[np.float64] | None:
         """(D,) where F* is taken: u = v* + c on E and u = c elsewhere; None if outside the box."""
         v = self._base_minimiser
         if v is None or not self._tail_optimum_inside:
             return None
-        x = np.full(self.dimension, self._to_box(self.c))
+        x: NDArray[np.float64] = np.full(self.dimension, self._to_box(self.c))
         x[self.effective_coordinates] = self._to_box(v + self.c)
-        return np.clip(x, -1.0, 1.0)
+        return np.clip(x, -1.0, 1.0, out=x)
 
     @cached_property
-    def minimum(self) -> float | None:  # type: ignore[override]
+    def minimum(self) -> float | None:
         """F*: the minimum of f, as the tail is 0 at its optimum; None if not known."""
         v = self._base_minimiser
         if v is None or not self._tail_optimum_inside:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -56,14 +56,15 @@ def _constant(value: float) -> Callable[[int, Box], NDArray[np.float64]]:
 def _dixon_price_minimiser(d: int, box: Box) -> NDArray[np.float64]:
     """v_i = 2^-((2^i - 2) / 2^i) = 2^(2^(1-i) - 1)."""
     i = np.arange(1, d + 1)
-    return np.exp2(np.exp2(1.0 - i) - 1.0)
+    minimiser: NDArray[np.float64] = np.exp2(np.exp2(1.0 - i) - 1.0)
+    return minimiser
 
 
 @lru_cache(maxsize=4096)
 def _michalewicz_coordinate(i: int, lower: float, upper: float) -> float:
     """The v in [lower, upper] that minimises the i-th term -sin(v) sin^2m(i v^2 / pi)."""
 
-    def term(v: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    def term(v: Any) -> Any:
         return -np.sin(v) * np.sin(i * np.square(v) / np.pi) ** (2 * MICHALEWICZ_STEEPNESS)
 
     # A peak of the i-th term is about 1 / (2 i) wide: 60 grid points on each, then a local search.

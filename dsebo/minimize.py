@@ -1,0 +1,172 @@
+"""`minimize`: DSEBO on one's own function, in one's own units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dsebo.config import MethodConfig, RunConfig
+from dsebo.events import Evaluated, Event, Finished
+from dsebo.fields import ConfigError
+from dsebo.methods import make_optimizer
+from dsebo.run import Runner, iterate
+from dsebo.threads import one_thread
+from objectives import Objective
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor
+
+Array = NDArray[np.float64]
+
+RELATIVE_ALPHA = 0.01  # a gain is 1 % of the spread seen so far: one's own units are unknown
+
+
+class UserFunction(Objective):
+    """A function of a (D,) point in its own units, seen from [-1, 1]^D."""
+
+    name = "user"
+
+    def __init__(self, f: Callable[[Array], float], lower: Array, upper: Array) -> None:
+        self.f, self.lower, self.upper = f, lower, upper
+        self.dimension = lower.size
+
+    def to_units(self, x: Array) -> Array:
+        """x of the box in the user's units; never outside the bounds, rounding included."""
+        return np.clip(
+            self.lower + (x + 1.0) / 2.0 * (self.upper - self.lower), self.lower, self.upper
+        )
+
+    def evaluate(self, x: Tensor) -> Tensor:
+        """Each row by a call of its own."""
+        import torch
+
+        points = self.to_units(x.numpy())
+        return torch.tensor([float(self.f(point)) for point in points], dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `minimize` found.
+
+    Attributes:
+        x: (D,) the best point, in the user's units; None where every evaluation failed.
+        fun: Its value.
+        history: One row an evaluation: t, y, best, d, T, since_gain, failed, seconds ...
+        events: Everything that happened, the expansions among it.
+        success: Whether the run ended as it should.
+        message: How it ended, in words.
+    """
+
+    x: Array | None
+    fun: float
+    history: pd.DataFrame
+    events: list[Event] = field(repr=False)
+    success: bool
+    message: str
+
+
+def minimize(
+    f: Callable[[Array], float],
+    bounds: Sequence[tuple[float, float]] | ArrayLike,
+    budget: int = 500,
+    *,
+    seed: int = 1,
+    method: str = "dsebo",
+    callback: Callable[[Event], None] | None = None,
+    **settings: Any,
+) -> Result:
+    """Minimise a black box of many variables, of which only a few may matter.
+
+    Args:
+        f: Takes a (D,) point in its own units, returns a number. It may raise or return NaN.
+        bounds: (D, 2) the lower and upper bound of each variable.
+        budget: Number of evaluations.
+        seed: Same seed, same points.
+        method: A name from `dsebo methods`.
+        callback: Called with each event as it happens.
+        **settings: Any field of the method's config, such as `beta=8` or `d_h=60`.
+
+    Returns:
+        The best point, its value and the whole history.
+    """
+    lower, upper = _bounds(bounds)
+    budget, seed, config = _settings(method, lower.size, budget, seed, settings)
+    objective = UserFunction(f, lower, upper)
+    with one_thread():
+        optimizer = make_optimizer(config, lower.size, budget, seed)
+    described = {"optimizer": config.model_dump(mode="json"), "budget": budget, "seed": seed}
+    runner = Runner(objective, optimizer, budget, described, config.warnings(budget))
+    events: list[Event] = []
+    for event in iterate(runner, reference=False):
+        events.append(event)
+        if callback is not None:
+            callback(event)
+    return _result(runner, objective, events)
+
+
+def history_frame(events: Iterable[Event]) -> pd.DataFrame:
+    """The evaluations among the events, one row each."""
+    import pandas as pd
+
+    rows = [event.to_json() for event in events if isinstance(event, Evaluated)]
+    return pd.DataFrame(rows).drop(columns="event") if rows else pd.DataFrame()
+
+
+def _result(runner: Runner, objective: UserFunction, events: list[Event]) -> Result:
+    evaluated = [event for event in events if isinstance(event, Evaluated)]
+    finite = [event for event in evaluated if not event.failed]
+    best = min(finite, key=lambda event: event.y, default=None)
+    ending = events[-1]
+    assert isinstance(ending, Finished)
+    return Result(
+        x=None if best is None else objective.to_units(runner.optimizer.lift(best.z)),
+        fun=float("nan") if best is None else best.y,
+        history=history_frame(events),
+        events=events,
+        success=ending.state == "finished",
+        message=ending.text,
+    )
+
+
+def _bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, Array]:
+    """(D,) lower and (D,) upper bounds, checked."""
+    try:
+        pairs = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            "bounds is not allowed: a (lower, upper) pair of numbers a variable."
+        ) from None
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] < 1:
+        raise ConfigError(
+            f"bounds of shape {pairs.shape} is not allowed: a (lower, upper) pair a variable."
+        )
+    lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
+    wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)))
+    if wrong.size:
+        i = int(wrong[0])
+        raise ConfigError(
+            f"bounds[{i}] = ({lower[i]:g}, {upper[i]:g}) is not allowed: two finite numbers, the "
+            f"lower below the upper."
+        )
+    return lower, upper
+
+
+def _settings(
+    method: str, D: int, budget: int, seed: int, settings: dict[str, Any]
+) -> tuple[int, int, MethodConfig]:
+    """(budget, seed, the method's config), checked like any other run's."""
+    relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if method == "dsebo" else {}
+    if "alpha" in settings or "alpha_mode" in settings:
+        relative = {}
+    # A stand-in objective of the same D: everything else is checked as for a run of the paper's.
+    stand_in = {"name": "sphere", "D": D, "d_e": 1}
+    optimizer = {"method": method, **relative, **settings}
+    whole = RunConfig.parse(
+        {"objective": stand_in, "optimizer": optimizer, "budget": budget, "seed": seed}
+    )
+    return whole.budget, whole.seed, whole.optimizer

@@ -1,0 +1,149 @@
+"""What every optimizer of the protocol must do. A method's test calls `check_optimizer(config)`.
+
+A new method joins by one line in tests/engine/test_conformance.py.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from dsebo.config import MethodConfig, RunConfig
+from dsebo.events import Evaluated, Event
+from dsebo.methods import make_optimizer
+from dsebo.optimizer import Optimizer
+from dsebo.run import Runner
+
+D, D_E, BUDGET = 40, 4, 24
+
+
+def config_of(method: str, **settings: Any) -> RunConfig:
+    return RunConfig.parse(
+        {
+            "objective": {"name": "sphere", "D": D, "d_e": D_E},
+            "optimizer": {"method": method, **settings},
+            "budget": BUDGET,
+            "seed": 3,
+        }
+    )
+
+
+def history(events: list[Event]) -> list[Any]:
+    """What "same history" means: t, z, y, best, d, failed and the decisions; never seconds."""
+    rows: list[Any] = []
+    for event in events:
+        if isinstance(event, Evaluated):
+            y = None if math.isnan(event.y) else event.y
+            rows.append((event.t, event.z.tobytes(), y, event.best, event.d, event.failed))
+        elif event.kind not in ("started", "finished"):
+            rows.append(event.to_json())
+    return rows
+
+
+def play(runner: Runner, steps: int = BUDGET) -> list[Event]:
+    events: list[Event] = []
+    while steps and not runner.done:
+        events += runner.step()
+        steps -= 1
+    return events
+
+
+def through_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state as a store would give it back: plain JSON, and the data from the evaluations."""
+    data = [(np.frombuffer(z.tobytes()), y) for z, y in state["data"]]
+    return {**json.loads(json.dumps({k: v for k, v in state.items() if k != "data"})), "data": data}
+
+
+def check_same_seed_same_history(config: RunConfig) -> None:
+    first = history(play(Runner.from_config(config)))
+    assert first == history(play(Runner.from_config(config)))
+    if config.optimizer.method != "centre":
+        assert first != history(play(Runner.from_config(config.with_seed(4))))
+
+
+def check_resume(config: RunConfig, cuts: tuple[int, ...] = (0, 1, 2, 5, 11, 12, 13, 23)) -> None:
+    whole = history(play(Runner.from_config(config)))
+    for cut in cuts:
+        first = Runner.from_config(config)
+        before = play(first, cut)
+        second = Runner.from_config(config, through_json(first.state_dict()))
+        assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
+
+
+def check_resume_between_ask_and_tell(config: RunConfig) -> None:
+    """A state saved after `ask` must lead to the same point again."""
+    runner = Runner.from_config(config)
+    play(runner, 6)
+    if runner.done:
+        return
+    asked = runner.optimizer.ask()
+    resumed = Runner.from_config(config, through_json(runner.state_dict()))
+    assert np.array_equal(resumed.optimizer.ask().x, asked.x)
+
+
+def check_inside_the_box(config: RunConfig) -> None:
+    runner = Runner.from_config(config)
+    while not runner.done:
+        candidate = runner.optimizer.ask()
+        assert candidate.x.shape == (D,)
+        assert np.all(np.abs(candidate.x) <= 1.0)
+        assert np.array_equal(runner.optimizer.lift(candidate.z), candidate.x)
+        runner.step()
+
+
+def check_failures_survived(config: RunConfig) -> None:
+    """Failures first, in the middle and in a row: the run goes on, and never below the truth."""
+    optimizer = new_optimizer(config)
+    values = [math.nan, math.inf, 5.0, 3.0, math.nan, -math.inf, 2.0, *([math.nan] * 5), 1.0, 4.0]
+    for y in values:
+        if optimizer.done:
+            return
+        candidate = optimizer.ask()
+        assert np.all(np.isfinite(candidate.x))
+        optimizer.tell(candidate, y)
+
+
+def check_all_equal_values(config: RunConfig) -> None:
+    """A flat function must not break a model."""
+    optimizer = new_optimizer(config)
+    for _ in range(12):
+        if optimizer.done:
+            return
+        optimizer.tell(optimizer.ask(), 1.0)
+
+
+def check_ask_twice(config: RunConfig) -> None:
+    optimizer = new_optimizer(config)
+    for y in (4.0, 3.0, 2.5, 2.4):
+        if optimizer.done:
+            return
+        first, second = optimizer.ask(), optimizer.ask()
+        assert np.array_equal(first.x, second.x)
+        optimizer.tell(second, y)
+
+
+def check_events_are_json(config: RunConfig) -> None:
+    runner = Runner.from_config(config)
+    for event in [runner.started(), *play(runner), runner.finished()]:
+        text = json.dumps(event.to_json(), allow_nan=False)
+        assert json.loads(text)["event"] == event.kind
+
+
+def new_optimizer(config: RunConfig) -> Optimizer:
+    method: MethodConfig = config.optimizer
+    return make_optimizer(method, config.objective.D, config.budget, config.seed)
+
+
+CHECKS = (
+    check_same_seed_same_history,
+    check_resume,
+    check_resume_between_ask_and_tell,
+    check_inside_the_box,
+    check_failures_survived,
+    check_all_equal_values,
+    check_ask_twice,
+    check_events_are_json,
+)
