@@ -1,0 +1,91 @@
+"""One run as the pages see it: its row, its evaluations and what happened, up to a chosen t."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from dsebo.runs import RunRow, Store
+
+ACTIVE = ("queued", "running", "paused")
+CHANGES = ("expanded", "converged")  # the decisions of Algorithm 1
+
+
+@dataclass(frozen=True)
+class RunData:
+    """A run, whole or as it stood after evaluation t."""
+
+    row: RunRow
+    evaluations: pd.DataFrame
+    events: list[dict[str, Any]]
+
+    @property
+    def t(self) -> int:
+        """The last evaluation."""
+        return int(self.evaluations["t"].iloc[-1]) if len(self.evaluations) else 0
+
+    @property
+    def best(self) -> float | None:
+        """The best value so far."""
+        if not len(self.evaluations):
+            return None
+        best = self.evaluations["best"].iloc[-1]
+        return None if pd.isna(best) else float(best)
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """The convergences, oldest first: each carries every number of Algorithm 1."""
+        return [event for event in self.events if event["event"] in CHANGES]
+
+    @property
+    def others(self) -> list[dict[str, Any]]:
+        """What other methods report: splits, restarts, arms."""
+        known = {*CHANGES, "started", "finished", "evaluated"}
+        return [event for event in self.events if event["event"] not in known]
+
+    @property
+    def d(self) -> int | None:
+        """The dimension that the next point is chosen in."""
+        if self.changes and self.changes[-1]["t"] >= self.t:
+            return int(self.changes[-1]["d_to"])
+        return self._last("d")
+
+    @property
+    def patience(self) -> tuple[int, int] | None:
+        """(evaluations since the last gain, T), as they stand now."""
+        if self.changes and self.changes[-1]["t"] >= self.t:
+            return 0, int(self.changes[-1]["T_after"])
+        since, T = self._last("since_gain"), self._last("T")
+        return None if since is None or T is None else (since, T)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of itself."""
+        return self.row.state not in ACTIVE
+
+    def _last(self, column: str) -> int | None:
+        if not len(self.evaluations):
+            return None
+        value = self.evaluations[column].iloc[-1]
+        return None if pd.isna(value) else int(value)
+
+    def until(self, t: int) -> RunData:
+        """The run as it stood after evaluation t."""
+        return replace(
+            self,
+            evaluations=self.evaluations[self.evaluations["t"] <= t],
+            events=[event for event in self.events if event["t"] <= t],
+        )
+
+    def chosen(self, t: int | None) -> dict[str, Any] | None:
+        """The convergence at evaluation t; the newest where there is none."""
+        found = [event for event in self.changes if event["t"] == t]
+        return found[0] if found else (self.changes[-1] if self.changes else None)
+
+
+def read_run(store: Store, run_id: str) -> RunData:
+    """A run from the store, whole."""
+    row = store.get_run(run_id)
+    return RunData(row, store.evaluations(row.id), store.events(row.id))

@@ -1,0 +1,140 @@
+// A chart that is updated in place: Plotly.react on the same element, so that nothing flickers and
+// the reader's zoom stays. Colours of text and grid are the page's own, light or dark.
+
+const charts = new WeakMap(); // parent element -> {host, figure, send}
+const decoder = new TextDecoder();
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  let chart = charts.get(parentElement);
+  if (!chart) {
+    chart = mount(parentElement);
+    charts.set(parentElement, chart);
+  }
+  chart.send = (t) => setTriggerValue("chosen", t);
+  const text = typeof data === "string" ? data : decoder.decode(data);
+  if (text !== chart.text) {
+    chart.text = text;
+    chart.figure = JSON.parse(text);
+    whenReady(() => draw(chart));
+  }
+  return () => unmount(parentElement);
+}
+
+function mount(parentElement) {
+  const host = document.createElement("div");
+  host.className = "live-chart";
+  parentElement.appendChild(host);
+  const chart = { host, figure: null, text: null, send: null, drawn: false };
+  chart.resize = new ResizeObserver(() => chart.drawn && draw(chart));
+  chart.resize.observe(host);
+  // A switch between light and dark changes the page's colours, not the data.
+  chart.theme = setInterval(() => {
+    if (chart.drawn && pageColours(host).text !== chart.colour) draw(chart);
+  }, 1000);
+  return chart;
+}
+
+function unmount(parentElement) {
+  const chart = charts.get(parentElement);
+  if (!chart) return;
+  // Streamlit calls this before every update too; only an element that has left the page is gone.
+  setTimeout(() => {
+    if (chart.host.isConnected) return;
+    clearInterval(chart.theme);
+    chart.resize.disconnect();
+    if (window.Plotly) window.Plotly.purge(chart.host);
+    charts.delete(parentElement);
+  }, 1000);
+}
+
+function whenReady(then) {
+  if (window.Plotly) return then();
+  setTimeout(() => whenReady(then), 50);
+}
+
+function pageColours(element) {
+  const style = getComputedStyle(element);
+  const of = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
+  return {
+    text: of("--st-text-color", "#1F2328"),
+    background: of("--st-background-color", "#FFFFFF"),
+    font: of("--st-font", "sans-serif"),
+  };
+}
+
+function draw(chart) {
+  const { host, figure } = chart;
+  if (!host.isConnected || host.clientWidth === 0) return;
+  const colours = pageColours(host);
+  chart.colour = colours.text;
+  const layout = themed(figure.layout, colours, host.clientWidth);
+  const name = (figure.layout.meta && figure.layout.meta.file) || "dsebo";
+  window.Plotly.react(host, figure.data, layout, config(chart, name)).then(() => {
+    if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));
+    chart.drawn = true;
+    host.dataset.ready = "true";
+  });
+}
+
+function themed(layout, colours, width) {
+  const font = { ...layout.font, color: colours.text, family: colours.font };
+  const hoverlabel = {
+    ...layout.hoverlabel,
+    bgcolor: colours.background,
+    font: { ...(layout.hoverlabel || {}).font, color: colours.text },
+  };
+  const notes = withoutCollisions(layout, width).map((note) =>
+    (note.name || "").startsWith("bar") ? { ...note, bgcolor: colours.background } : note
+  );
+  return { ...layout, width, autosize: false, font, hoverlabel, annotations: notes };
+}
+
+// Labels over bars: the chosen one first, then from the newest on, as long as there is room.
+function withoutCollisions(layout, width) {
+  const notes = layout.annotations || [];
+  const budget = (layout.meta || {}).budget;
+  if (!budget) return notes;
+  const pixels = (width - layout.margin.l - layout.margin.r) / (budget * 1.01);
+  const bars = notes.filter((n) => (n.name || "").startsWith("bar"));
+  bars.sort((a, b) => (b.name.length - a.name.length) || b.x - a.x);
+  const shown = [];
+  for (const bar of bars) {
+    if (shown.every((other) => Math.abs(other.x - bar.x) * pixels > 76)) shown.push(bar);
+  }
+  return notes.filter((n) => !bars.includes(n) || shown.includes(n));
+}
+
+function config(chart, name) {
+  const save = (format) => ({
+    name: `Save as ${format.toUpperCase()}`,
+    icon: window.Plotly.Icons[format === "svg" ? "disk" : "camera"],
+    click: () => saveImage(chart, name, format),
+  });
+  return {
+    displaylogo: false,
+    responsive: false,
+    scrollZoom: false,
+    displayModeBar: (chart.figure.layout.meta || {}).quiet ? false : "hover",
+    modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"], [save("png"), save("svg")]],
+  };
+}
+
+// On paper a figure is dark on white, whatever the page looks like.
+function saveImage(chart, name, format) {
+  const { data, layout } = chart.figure;
+  const paper = { ...layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
+  const width = Math.max(1000, chart.host.clientWidth);
+  const options = { format, filename: name, width, height: layout.height, scale: 2 };
+  window.Plotly.downloadImage({ data, layout: paper }, options);
+}
+
+// A click near a convergence chooses it.
+function choose(chart, event) {
+  const changes = (chart.figure.layout.meta || {}).changes || [];
+  if (!changes.length || !event.points.length) return;
+  const at = event.points[0].x;
+  const nearest = changes.reduce((a, b) => (Math.abs(b - at) < Math.abs(a - at) ? b : a));
+  const [low, high] = chart.host._fullLayout.xaxis.range;
+  if (Math.abs(nearest - at) <= (high - low) * 0.02) chart.send(nearest);
+}
