@@ -1,0 +1,105 @@
+"""What an owner may tell a run. Commands are rows' columns, so any process can give them.
+
+The process that works on the run reads them between two evaluations; a run that nobody works on
+is changed here and now.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select, update
+
+from dsebo.config import MAX_BUDGET
+from dsebo.runs import schema
+from dsebo.runs.errors import StoreError
+from dsebo.runs.leases import NO_LEASE, is_free
+from dsebo.runs.rows import ACTIVE
+from dsebo.runs.store import Store
+
+MAX_NAME, MAX_TAG, MAX_TAGS = 200, 50, 20
+
+_run = schema.run
+
+
+def order(store: Store, run_id: str, wanted: str, steps: int = 0) -> str | None:
+    """Tell a run that someone works on to "run", "pause" or "cancel".
+
+    Returns:
+        None where it was told; else the stored state of a run that nobody works on.
+    """
+    with store.write() as connection:
+        row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()
+        if row.state not in ACTIVE or is_free(row, time.time()):
+            return "interrupted" if row.state in ACTIVE else str(row.state)
+        values: dict[str, Any] = {"wanted": wanted, "steps": row.steps + steps if steps else 0}
+        if row.state == "queued" and wanted == "cancel":  # no thread reads orders for it yet
+            values |= {"state": "cancelled", "finished": time.time(), **NO_LEASE}
+        connection.execute(update(_run).where(_run.c.id == run_id).values(**values))
+    return None
+
+
+def change(store: Store, run_id: str, **values: Any) -> None:
+    """Change columns that no lease guards: name, tags, speed, deleted_at."""
+    with store.write() as connection:
+        connection.execute(update(_run).where(_run.c.id == run_id).values(**values))
+
+
+def grow_budget(store: Store, run_id: str, more: int) -> bool:
+    """Add evaluations. Returns whether the run has ended, so that someone must take it up."""
+    with store.write() as connection:
+        row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()
+        connection.execute(update(_run).where(_run.c.id == run_id).values(budget=row.budget + more))
+        return bool(row.state == "finished")
+
+
+def checked_more(more: int, budget: int) -> int:
+    """A number of further evaluations."""
+    if isinstance(more, bool) or not isinstance(more, int) or more < 1:
+        raise StoreError(f"more = {more!r} is not allowed: a whole number from 1 on.")
+    if budget + more > MAX_BUDGET:
+        raise StoreError(f"more = {more} is not allowed: the budget would exceed {MAX_BUDGET}.")
+    return more
+
+
+def checked_speed(speed: float | None) -> float | None:
+    """Evaluations a second."""
+    if speed is None:
+        return None
+    if not math.isfinite(speed) or not 0.001 <= speed <= 1000:
+        raise StoreError(f"speed = {speed!r} is not allowed: a number from 0.001 to 1000.")
+    return float(speed)
+
+
+def checked_name(name: str) -> str:
+    """One line, not too long."""
+    plain = " ".join(_printable(name).split())
+    if len(plain) > MAX_NAME:
+        raise StoreError(f"name of {len(plain)} characters is not allowed: at most {MAX_NAME}.")
+    return plain
+
+
+def checked_tags(tags: Sequence[str]) -> list[str]:
+    """Short words, each once."""
+    plain = [" ".join(_printable(tag).split()) for tag in tags]
+    found = list(dict.fromkeys(tag for tag in plain if tag))
+    if len(found) > MAX_TAGS:
+        raise StoreError(f"{len(found)} tags are not allowed: at most {MAX_TAGS}.")
+    for tag in found:
+        if len(tag) > MAX_TAG:
+            raise StoreError(f"tag = {tag[:20]!r}… is not allowed: at most {MAX_TAG} characters.")
+    return found
+
+
+def tags_json(tags: Sequence[str]) -> str:
+    """As the store keeps them."""
+    return json.dumps(checked_tags(tags), ensure_ascii=False)
+
+
+def _printable(words: str) -> str:
+    """Control characters, which a database may refuse, as spaces."""
+    return "".join(c if c.isprintable() else " " for c in words)

@@ -1,0 +1,27 @@
+"""What the store refuses, each in one sentence for people."""
+
+from __future__ import annotations
+
+
+class StoreError(RuntimeError):
+    """Something the store cannot do; the message is one plain sentence."""
+
+
+class RunNotFound(StoreError):
+    """No run, or more than one, has that id."""
+
+
+class NotAllowed(StoreError):
+    """The run belongs to someone else."""
+
+
+class LimitExceeded(StoreError):
+    """A launch over a limit; the message says the figure and the limit."""
+
+
+class LeaseLost(StoreError):
+    """Another process has taken the run over, or it was taken away: nothing was written."""
+
+
+class StoreFull(StoreError):
+    """The disk, or the database, has no room left."""

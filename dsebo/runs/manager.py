@@ -1,0 +1,298 @@
+"""`RunManager`: runs in background threads. It knows nothing of pages."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Sequence
+
+from dsebo.config import RunConfig
+from dsebo.runs import commands
+from dsebo.runs.errors import LeaseLost, NotAllowed, StoreError
+from dsebo.runs.leases import Heartbeat, Lease
+from dsebo.runs.limits import check_limits
+from dsebo.runs.owners import owner_mark, same_secret
+from dsebo.runs.predict import Prediction, predict
+from dsebo.runs.rows import ACTIVE, LOCAL_OWNER, RunRow
+from dsebo.runs.session import Session
+from dsebo.runs.settings import Settings
+from dsebo.runs.slots import FairSlots
+from dsebo.runs.store import Store
+from dsebo.runs.writing import NewRuns, claim, create, interrupt
+
+MAX_REPEATS = 1000
+_SAVING_SECONDS = 0.3  # of a close's time, kept for marking what did not stop by itself
+
+_log = logging.getLogger(__name__)
+_open: weakref.WeakSet[RunManager] = weakref.WeakSet()
+
+
+class RunManager:
+    """Puts runs on, each in its own daemon thread, and passes on what their owners want.
+
+    Safe from any thread. Commands take effect between two evaluations, whichever process of the
+    store works on the run.
+
+    Args:
+        store: Where the runs are.
+        settings: Slots, owners and limits; None reads the settings file.
+    """
+
+    def __init__(self, store: Store, settings: Settings | None = None) -> None:
+        self.store = store
+        self.settings = settings or Settings.load()
+        self._slots = FairSlots(self.settings.slot_count)
+        self._heartbeat = Heartbeat(store)
+        self._lock = threading.RLock()
+        self._queue: dict[str, tuple[Lease, str]] = {}  # by run id, in order; with its owner
+        self._sessions: dict[str, tuple[Session, threading.Thread, str]] = {}
+        self._closed = False
+        store.mark_interrupted()
+        _open.add(self)
+
+    def launch(
+        self,
+        config: RunConfig,
+        *,
+        repeats: int = 1,
+        name: str = "",
+        tags: Sequence[str] = (),
+        owner: str = LOCAL_OWNER,
+        speed: float | None = None,
+        paused: bool = False,
+    ) -> list[str]:
+        """Put on `repeats` runs, with seeds s, s + 1, …, as one group; their ids."""
+        if isinstance(repeats, bool) or not 1 <= repeats <= MAX_REPEATS:
+            raise StoreError(
+                f"repeats = {repeats!r} is not allowed: a whole number from 1 to {MAX_REPEATS}."
+            )
+        configs = [_with_seed(config, config.seed + i) for i in range(repeats)]
+        mark = owner_mark(owner)
+        new = NewRuns(
+            configs,
+            commands.checked_name(name) or default_name(config),
+            commands.checked_tags(tags),
+            mark,
+            commands.checked_speed(speed),
+            paused,
+        )
+        asked = [(one, one.budget, 0) for one in configs]
+        self._refuse_when_closed()
+        leases = create(self.store, new, lambda c: check_limits(c, self.settings, mark, asked))
+        self._take_on(leases, mark)
+        return [lease.run_id for lease in leases]
+
+    def pause(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
+        """Stop after the evaluation under way, until resumed."""
+        row = self._controlled(run_id, owner)
+        self._told(row, commands.order(self.store, row.id, "pause"), "paused")
+
+    def step(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
+        """Exactly one evaluation; the run is paused before and after it."""
+        row = self._controlled(run_id, owner)
+        if commands.order(self.store, row.id, "pause", steps=1) is not None:
+            self._take_up(row, wanted="pause", steps=1)
+        self._nudge(row.id)
+
+    def resume(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
+        """Go on: a paused run, or one that was interrupted, from its last evaluation."""
+        row = self._controlled(run_id, owner)
+        if commands.order(self.store, row.id, "run") is not None:
+            self._take_up(row)
+        self._nudge(row.id)
+
+    def cancel(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
+        """End after the evaluation under way."""
+        row = self._controlled(run_id, owner)
+        state = commands.order(self.store, row.id, "cancel")
+        if state in ("interrupted", "stalled"):
+            commands.change(self.store, row.id, state="cancelled", finished=time.time())
+        elif state is not None:
+            self._told(row, state, "cancelled")
+        self._forget_queued(row.id)
+        self._nudge(row.id)
+
+    def delete(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
+        """Take it off the list; `restore` brings it back. A run at work is cancelled."""
+        row = self._controlled(run_id, owner)
+        if row.state in ACTIVE:
+            self.cancel(row.id, owner)
+        commands.change(self.store, row.id, deleted_at=time.time())
+
+    def restore(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
+        """Bring a deleted run back to the list."""
+        row = self._controlled(run_id, owner, deleted=True)
+        commands.change(self.store, row.id, deleted_at=None)
+
+    def set_speed(self, run_id: str, speed: float | None, owner: str = LOCAL_OWNER) -> None:
+        """Evaluations a second, for demonstrations; None is as fast as it goes."""
+        row = self._controlled(run_id, owner)
+        commands.change(self.store, row.id, speed=commands.checked_speed(speed))
+        self._nudge(row.id)
+
+    def rename(self, run_id: str, name: str, owner: str = LOCAL_OWNER) -> None:
+        """Another name; an empty one gives the default."""
+        row = self._controlled(run_id, owner)
+        plain = commands.checked_name(name) or default_name(RunConfig.parse(row.config))
+        commands.change(self.store, row.id, name=plain)
+
+    def tag(self, run_id: str, tags: Sequence[str], owner: str = LOCAL_OWNER) -> None:
+        """Exactly these tags."""
+        row = self._controlled(run_id, owner)
+        commands.change(self.store, row.id, tags=commands.tags_json(tags))
+
+    def extend(self, run_id: str, more: int, owner: str = LOCAL_OWNER) -> None:
+        """More evaluations; a finished run goes on. Its patience T keeps to the first budget."""
+        row = self._controlled(run_id, owner)
+        commands.checked_more(more, row.budget)
+        config = RunConfig.parse(row.config)
+        self._check(row, config, row.budget + more)
+        if commands.grow_budget(self.store, row.id, more):
+            self._take_up(self.store.get_run(row.id))
+
+    def may_control(self, row: RunRow, owner: str) -> bool:
+        """Everyone may watch; in class mode only the owner and the lecturer may do more."""
+        if self.settings.mode == "local":
+            return True
+        lecturer = same_secret(owner, self.settings.lecturer_token)
+        return lecturer or same_secret(owner_mark(owner), row.owner)
+
+    def predict(self, config: RunConfig) -> Prediction:
+        """Seconds and memory that a run will take."""
+        return predict(config)
+
+    def close(self, timeout: float = 2.0) -> None:
+        """Stop every run within `timeout` seconds and save it as interrupted."""
+        deadline = time.monotonic() + timeout - min(_SAVING_SECONDS, timeout / 2)
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            sessions = list(self._sessions.values())
+            leases = [lease for lease, _ in self._queue.values()]
+            self._queue.clear()
+        for session, _, _ in sessions:
+            session.stop()
+        for _, thread, _ in sessions:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        leases += [session.lease for session, thread, _ in sessions if thread.is_alive()]
+        try:
+            if leases:
+                interrupt(self.store, [lease.token for lease in leases])
+        finally:
+            self._heartbeat.close()
+            _open.discard(self)
+
+    # -- who may, and what is refused ------------------------------------------------------
+
+    def _controlled(self, run_id: str, owner: str, deleted: bool = False) -> RunRow:
+        self._refuse_when_closed()
+        row = self.store.get_run(run_id)
+        if not self.may_control(row, owner):
+            raise NotAllowed(
+                f"Run {row.short_id} belongs to someone else: only its owner or the lecturer may "
+                "control it."
+            )
+        if row.deleted_at is not None and not deleted:
+            raise StoreError(f"Run {row.short_id} is deleted: restore it first.")
+        return row
+
+    def _told(self, row: RunRow, state: str | None, wish: str) -> None:
+        if state is not None:
+            raise StoreError(f"Run {row.short_id} is {state} and cannot be {wish}.")
+        self._nudge(row.id)
+
+    def _check(self, row: RunRow, config: RunConfig, budget: int) -> None:
+        asked = [(config, budget, row.n_done)]
+        with self.store.read() as connection:
+            check_limits(connection, self.settings, row.owner, asked)
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreError("The manager of runs has been closed.")
+
+    # -- threads ---------------------------------------------------------------------------
+
+    def _take_up(self, row: RunRow, wanted: str = "run", steps: int = 0) -> None:
+        """Claim a run that nobody works on, and queue it here."""
+        if row.state == "finished" and row.n_done >= row.budget:
+            raise StoreError(
+                f"Run {row.short_id} has finished its {row.budget} evaluations: extend it to go on."
+            )
+        self._check(row, RunConfig.parse(row.config), row.budget)
+        self._take_on([claim(self.store, row.id, wanted, steps)], row.owner)
+
+    def _take_on(self, leases: list[Lease], owner: str) -> None:
+        self._heartbeat.hold(leases)
+        with self._lock:
+            self._queue.update({lease.run_id: (lease, owner) for lease in leases})
+            self._start_some()
+
+    def _start_some(self) -> None:
+        """Start queued runs while there is room: first those of whom has fewest at work."""
+        limits, each = self.settings.limits.all, self.settings.owner_limits
+        while self._queue and not self._closed:
+            at_work = Counter(owner for _, _, owner in self._sessions.values())
+            run_id = min(self._queue, key=lambda key: at_work[self._queue[key][1]])
+            lease, owner = self._queue[run_id]
+            if limits.active is not None and len(self._sessions) >= limits.active:
+                return
+            if each.active is not None and at_work[owner] >= each.active:
+                return
+            del self._queue[run_id]
+            session = Session(self.store, lease, self._heartbeat, self._slots)
+            thread = threading.Thread(
+                target=self._work, args=(session,), name=f"dsebo-run-{run_id[:8]}", daemon=True
+            )
+            self._sessions[run_id] = (session, thread, owner)
+            thread.start()
+
+    def _work(self, session: Session) -> None:
+        """What a thread does."""
+        run_id = session.lease.run_id
+        try:
+            for _ in session.events():
+                pass
+        except LeaseLost as error:
+            _log.info("%s", error)
+        except StoreError as error:
+            _log.warning("Run %s stopped: %s", run_id[:8], error)
+        except Exception:
+            _log.exception("Run %s failed.", run_id[:8])
+        finally:
+            with self._lock:
+                if self._sessions.get(run_id, (None,))[0] is session:
+                    del self._sessions[run_id]
+                self._start_some()
+
+    def _nudge(self, run_id: str) -> None:
+        with self._lock:
+            if run_id in self._sessions:
+                self._sessions[run_id][0].nudge()
+
+    def _forget_queued(self, run_id: str) -> None:
+        with self._lock:
+            queued = self._queue.pop(run_id, None)
+        if queued is not None:
+            self._heartbeat.drop(queued[0])
+
+
+def default_name(config: RunConfig) -> str:
+    """What a run without a name is called."""
+    return f"{config.optimizer.label} on {config.objective.name}, D = {config.objective.D}"
+
+
+def _with_seed(config: RunConfig, seed: int) -> RunConfig:
+    """The same config from another seed, checked again."""
+    return RunConfig.parse({**config.model_dump(mode="json"), "seed": seed})
+
+
+@atexit.register
+def _close_all() -> None:
+    """Normal exit and Ctrl-C: every run is saved as interrupted."""
+    for manager in list(_open):
+        manager.close()

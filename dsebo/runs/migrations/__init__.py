@@ -1,0 +1,1 @@
+"""How a store of an older schema becomes one of the newest (Alembic)."""

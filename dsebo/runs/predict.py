@@ -1,0 +1,38 @@
+"""What a run will cost, from a small model fitted to measured runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dsebo.config import RunConfig
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds of one core and bytes of memory, before the run begins."""
+
+    seconds: float
+    memory_bytes: int
+
+
+# Measured on one 2.x GHz core; `benchmarks/runs_proof.py` prints measured against predicted.
+_BASE_BYTES = 2_000_000
+_DRAW = 16e-9  # seconds for an entry of S
+_TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
+_STEP = 0.011  # seconds of an evaluation with a small model: fit and acquisition
+_MODEL = 2.0e-7  # seconds n^2 of an evaluation with n observations: n^3 / 3 over a run
+
+
+def predict(config: RunConfig, budget: int | None = None) -> Prediction:
+    """Seconds and bytes of a run; methods without an entry are reckoned like DSEBO."""
+    n, D = budget or config.budget, config.objective.D
+    method = config.optimizer
+    if method.method == "centre":
+        return Prediction(20 * _TOUCH * D, _BASE_BYTES + 16 * D)
+    if method.method == "random":
+        return Prediction(n * (1e-4 + 20 * _TOUCH * D), _BASE_BYTES + 16 * D)
+    d_h = int(getattr(method, "d_h", min(D, 100)))
+    points = 8 * n * d_h
+    kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
+    seconds = _DRAW * D * d_h + n * (_STEP + _TOUCH * D * (d_h + 20)) + _MODEL * n**3 / 3
+    return Prediction(seconds, _BASE_BYTES + 8 * D * d_h + points + kernel)

@@ -1,0 +1,113 @@
+"""The tables of the store, as the newest migration leaves them."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+SCHEMA_VERSION = 2
+VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
+
+metadata = MetaData()
+
+
+def _run_id() -> Column[str]:
+    """Part of a primary key, pointing at the run."""
+    return Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), primary_key=True)
+
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("group", String(64), nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("tags", Text, nullable=False),  # JSON list
+    Column("config", Text, nullable=False),  # JSON
+    Column("method", String(64), nullable=False),
+    Column("function", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("versions", Text, nullable=False),  # JSON: the software that began it
+    Column("created", Double, nullable=False),
+    Column("started", Double),
+    Column("finished", Double),
+    Column("heartbeat", Double),
+    Column("n_done", Integer, nullable=False),
+    Column("best", Double),
+    Column("error", Text),
+    Column("deleted_at", Double),
+    # since schema 2
+    Column("budget", Integer, nullable=False, server_default="0"),
+    Column("d", Integer),
+    Column("seconds", Double, nullable=False, server_default="0"),
+    Column("minimum", Double),
+    Column("at_centre", Double),
+    Column("source", String(16), nullable=False, server_default="run"),
+    # what its owner wants of it; the thread that works on it reads this between evaluations
+    Column("wanted", String(8), nullable=False, server_default="run"),
+    Column("steps", Integer, nullable=False, server_default="0"),
+    Column("speed", Double),
+    # the lease: who works on it, and until when that may be believed
+    Column("lease_token", String(32)),
+    Column("lease_expires", Double),
+    Column("lease_host", Text),
+    Column("lease_pid", Integer),
+    Column("lease_process", Text),  # start of that process: a pid alone is used again
+    Index("run_created", "created"),
+    Index("run_state", "state"),
+    Index("run_group", "group"),
+)
+
+evaluation = Table(
+    "evaluation",
+    metadata,
+    _run_id(),
+    Column("t", Integer, primary_key=True),
+    Column("y", Double),  # NULL: failed
+    Column("best", Double),
+    Column("d", Integer),
+    Column("z", LargeBinary),  # the point in the method's own space; NULL: imported without
+    Column("seconds", Double, nullable=False),
+    Column("seconds_fit", Double, nullable=False),
+    Column("seconds_acq", Double, nullable=False),
+    Column("seconds_eval", Double, nullable=False),
+    Column("failed", Boolean, nullable=False),
+    Column("patience", Integer, key="T"),  # SQLite takes "T" and "t" for one name
+    Column("since_gain", Integer),
+    # since schema 2
+    Column("error", Text),
+    Column("z_type", String(2), nullable=False, server_default="f8"),
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), nullable=False),
+    Column("t", Integer, nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("payload", Text, nullable=False),  # JSON
+    Index("event_run", "run_id", "t"),
+)
+
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    _run_id(),
+    Column("t", Integer, nullable=False),
+    Column("state", Text, nullable=False),  # JSON, without what the evaluations give
+)
