@@ -1,4 +1,4 @@
-"""The settings of the methods that DSEBO is compared with."""
+"""The two methods without a model."""
 
 from __future__ import annotations
 

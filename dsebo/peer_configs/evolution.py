@@ -1,0 +1,64 @@
+"""Population methods: LM-MA-ES and DCEM."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal
+
+from pydantic import ValidationInfo, field_validator
+
+from dsebo.fields import setting
+from dsebo.method_config import MethodConfig
+
+
+class LmMaEsConfig(MethodConfig):
+    """LM-MA-ES (Loshchilov et al. 2019): an evolution strategy with a few direction vectors."""
+
+    label: ClassVar[str] = "LM-MA-ES"
+    method: Literal["lm-ma-es"] = "lm-ma-es"
+    offspring: int = setting(
+        24, "Offspring", "Points of a generation; 4 + ⌊3 ln D⌋.", "λ", ge=4, le=100_000
+    )
+    paths: int = setting(24, "Direction vectors", "How many are kept; λ.", "m", ge=1, le=100_000)
+    sigma: float = setting(
+        0.3, "First step size", "Deviation of the first generation.", "σ", gt=0, le=10
+    )
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """λ = 4 + ⌊3 ln D⌋ and m = λ."""
+        offspring = given.get("offspring", 4 + math.floor(3 * math.log(max(D, 1))))
+        return {"offspring": offspring, "paths": offspring, **given}
+
+    def check(self, D: int) -> None:
+        """c_σ = 2 λ / D is a rate: it may not exceed 1."""
+        if 2 * self.offspring > D:
+            raise ValueError(
+                f"offspring = {self.offspring} is not allowed: at most D / 2 = {D / 2:g}, "
+                f"as c_σ = 2 λ / D may not exceed 1."
+            )
+
+
+class DcemConfig(MethodConfig):
+    """DCEM (Amos and Yarats 2020): the cross-entropy method with a soft choice of elites."""
+
+    label: ClassVar[str] = "DCEM"
+    method: Literal["dcem"] = "dcem"
+    samples: int = setting(20, "Samples", "Points of a generation.", "N", ge=2, le=100_000)
+    elites: int = setting(10, "Elites", "What the weights sum to.", "k", ge=1, le=100_000)
+    tau: float = setting(
+        1.0, "Sharpness", "Large: a hard choice of elites; small: equal weights.", "τ", gt=0, le=1e6
+    )
+    sigma: float = setting(
+        0.3, "First deviation", "Deviation of the first generation.", "σ", gt=0, le=10
+    )
+
+    @field_validator("elites")
+    @classmethod
+    def _below_samples(cls, elites: int, info: ValidationInfo) -> int:
+        samples = info.data.get("samples")
+        if samples is not None and elites >= samples:
+            raise ValueError(
+                f"elites = {elites} is not allowed: a whole number from 1 to samples - 1."
+            )
+        return elites

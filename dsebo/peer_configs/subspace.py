@@ -1,0 +1,72 @@
+"""Methods that search a random or learnt subspace of fixed dimension."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from dsebo.fields import setting
+from dsebo.peer_configs.model import SubspaceConfig, n_init_setting
+
+Scale = Literal["own", "dsebo"]
+SCALE_HELP = (
+    "Own: A of N(0, 1), z in ±√d, most coordinates clipped. DSEBO's: variance 1/100, z in ±1."
+)
+
+
+class RemboConfig(SubspaceConfig):
+    """REMBO (Wang et al. 2016); at DSEBO's scale it is DSEBO that never expands."""
+
+    label: ClassVar[str] = "REMBO"
+    method: Literal["rembo"] = "rembo"
+    scale: Scale = setting("own", "Scale of the embedding", SCALE_HELP)
+    acquisition: Literal["ei", "ucb"] = setting(
+        "ei", "Acquisition", "Expected improvement, or DSEBO's bound; follows the scale."
+    )
+    n_init: int = n_init_setting(10, "Scrambled Sobol points of the z-box; 1 at DSEBO's scale.")
+    kappa_scale: float = setting(
+        0.1, "Exploration", "Factor on κ = 0.2 d log 2n of the bound.", "κ", advanced=True,
+        ge=0, le=1e6,
+    )  # fmt: skip
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """With DSEBO's scale come its acquisition and its single random first point."""
+        preset = {"acquisition": "ucb", "n_init": 1} if given.get("scale") == "dsebo" else {}
+        return super().complete({**preset, **given}, D)
+
+    def warnings(self, budget: int) -> list[str]:
+        """That most coordinates sit on the box's walls."""
+        if self.scale == "dsebo":
+            return []
+        return [
+            "At REMBO's own scale nearly all coordinates are clipped (86 / 95 / 99 % at d = 10 / "
+            "30 / 100): where the optimum is not on the walls, random search does better."
+        ]
+
+
+class HesboConfig(SubspaceConfig):
+    """HeSBO (Nayebi et al. 2019): a count sketch, never clipped."""
+
+    label: ClassVar[str] = "HeSBO"
+    method: Literal["hesbo"] = "hesbo"
+    n_init: int = n_init_setting(10, "Scrambled Sobol points of [-1, 1]^d.")
+
+
+class SirboConfig(SubspaceConfig):
+    """SIRBO (Zhang et al. 2019): the subspace is learnt by sliced inverse regression."""
+
+    label: ClassVar[str] = "SIRBO"
+    method: Literal["sirbo"] = "sirbo"
+    n_init: int = n_init_setting(10, "Latin hypercube points of the box.")
+    ridge: float = setting(
+        0.01, "Ridge", "Added to the covariance of the points, which has rank n - 1.", "λ",
+        gt=0, le=1e6,
+    )  # fmt: skip
+    kappa_scale: float = setting(
+        0.1, "Exploration", "Factor on κ = 0.2 d log 2n of the bound.", "κ", advanced=True,
+        ge=0, le=1e6,
+    )  # fmt: skip
+    refit_every: float = setting(
+        0.05, "Refresh after", "Share of new data after which B is learnt anew.", advanced=True,
+        ge=0, le=1,
+    )  # fmt: skip
