@@ -29,48 +29,40 @@ def to_botorch(surrogate: Surrogate, Z: Array, target: Array) -> SingleTaskGP:
         target: (n,) its standardised values.
     """
     gp, settings, d = surrogate.now, surrogate.settings, Z.shape[1]
-    lengthscale_prior = _prior(surrogate.lengthscale_prior(d))
     kernel_class = RBFKernel if settings.kernel == "rbf" else MaternKernel
-    kernel: Kernel = kernel_class(
+    base: Kernel = kernel_class(
         ard_num_dims=d,
-        lengthscale_prior=lengthscale_prior,
+        lengthscale_prior=_prior(surrogate.lengthscale_prior(d)),
         lengthscale_constraint=GreaterThan(1e-6),
     )
-    kernel.lengthscale = torch.from_numpy(gp.lengthscale)
-    if settings.fit_outputscale:
-        kernel = ScaleKernel(kernel, outputscale_prior=_prior(surrogate.outputscale_prior))
-        kernel.outputscale = gp.outputscale
-    likelihood = GaussianLikelihood(
-        noise_prior=_prior(surrogate.noise_prior), noise_constraint=GreaterThan(1e-8)
-    )
-    likelihood.noise = gp.noise
-    mean = ConstantMean()
-    mean.constant = torch.nn.Parameter(torch.tensor(gp.mean, dtype=torch.float64))
+    scaled = ScaleKernel(base, outputscale_prior=_prior(surrogate.outputscale_prior))
     model = SingleTaskGP(
         torch.from_numpy(np.ascontiguousarray(Z)),
         torch.from_numpy(target)[:, None],
-        likelihood=likelihood,
-        covar_module=kernel,
-        mean_module=mean,
+        likelihood=GaussianLikelihood(
+            noise_prior=_prior(surrogate.noise_prior), noise_constraint=GreaterThan(1e-8)
+        ),
+        covar_module=scaled if settings.fit_outputscale else base,
+        mean_module=ConstantMean(),
         outcome_transform=None,
-    )
-    model.double().eval()
-    # The conversions above pass through float32 constraints: set the values again, exactly.
-    _base(model.covar_module).lengthscale = torch.from_numpy(gp.lengthscale)
-    if settings.fit_outputscale:
-        model.covar_module.outputscale = torch.tensor(gp.outputscale, dtype=torch.float64)
-    model.likelihood.noise = torch.tensor(gp.noise, dtype=torch.float64)
+    ).double()
+    # Only now, as the constraints' own numbers have become float64 too.
+    base.lengthscale = torch.from_numpy(gp.lengthscale)
+    scaled.outputscale = _double(gp.outputscale)
+    model.likelihood.noise = _double(gp.noise)
+    model.mean_module.initialize(constant=_double(gp.mean))
+    model.eval()
     return model
-
-
-def _base(kernel: Kernel) -> Kernel:
-    return kernel.base_kernel if isinstance(kernel, ScaleKernel) else kernel
 
 
 def _prior(prior: Prior) -> GPyTorchPrior | None:
     match prior:
         case LogNormal(mu, sigma):
-            return LogNormalPrior(loc=float(mu), scale=float(sigma))
+            return LogNormalPrior(_double(mu), _double(sigma))
         case Gamma(shape, rate):
-            return GammaPrior(shape, rate)
+            return GammaPrior(_double(shape), _double(rate))
     return None
+
+
+def _double(value: float) -> torch.Tensor:
+    return torch.tensor(value, dtype=torch.float64)

@@ -191,17 +191,22 @@ def describe(
     threshold = gain_threshold(strategy, now)
     said = [f"Evaluation {t}: no gain above {threshold:.3g} for {waited} at d = {now.d}."]
     step = f"Δd = {delta}" if now.delta is None else f"Δd {now.delta} → {delta}"
-    if k is not None:
-        said.append(f"Slopes {', '.join(f'{v:.3g}' for v in s)}: k = {k:.2f}, {step}.")
-    elif s:
-        said.append(f"Slope{'s' if len(s) > 1 else ''} {', '.join(f'{v:.3g}' for v in s)}: {step}.")
-    else:
+    if not s:
         said.append(f"First step: {step}.")
+    else:
+        factor_said = "" if k is None else f"k = {k:.2f}, "
+        said.append(f"{_slopes_in_words(s)}: {factor_said}{step}.")
     if d_to > now.d:
         said.append(f"Now d = {d_to}, patience {T}.")
     else:
         said.append(f"{why_stuck(strategy, now.d)} Patience {T}.")
     return " ".join(said)
+
+
+def _slopes_in_words(s: tuple[float, ...]) -> str:
+    """The slopes, or the last four of many."""
+    shown = ", ".join(f"{v:.3g}" for v in s[-4:])
+    return f"{'Slope' if len(s) == 1 else 'Slopes'} {'… ' if len(s) > 4 else ''}{shown}"
 
 
 def why_stuck(strategy: Strategy, d: int) -> str:

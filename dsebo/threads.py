@@ -15,27 +15,20 @@ _inside = 0
 _before: list[tuple[Any, int]] = []
 
 
-@cache
-def _libraries() -> list[Any]:
-    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
-
-    return list(ThreadpoolController().lib_controllers)
-
-
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Pin torch and BLAS to one thread; the first to enter pins, the last to leave restores."""
-    global _inside, _before
     import torch  # here, as it takes seconds: a config is checked without it
 
+    global _inside, _before
     torch_before = torch.get_num_threads()
     torch.set_num_threads(1)  # torch keeps this for each calling thread
     with _lock:
         _inside += 1
         if _inside == 1:
-            _before = [(library, library.num_threads) for library in _libraries()]
+            _before = [(library, library.num_threads) for library in _blas()]
             for library, _ in _before:
-                library.set_num_threads(1)
+                _set(library, 1)
     try:
         yield
     finally:
@@ -43,5 +36,19 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 for library, count in _before:
-                    library.set_num_threads(count)
+                    _set(library, count)
         torch.set_num_threads(torch_before)
+
+
+@cache
+def _blas() -> list[Any]:
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
+
+    return [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+
+
+def _set(library: Any, count: int) -> None:
+    # threadpoolctl lets only the first thread that ever called it change OpenBLAS; who may is
+    # decided by the count above here, so the setter underneath is the one that is needed.
+    setter = getattr(library, "_real_set_num_threads", library.set_num_threads)
+    setter(count)

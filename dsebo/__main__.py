@@ -1,0 +1,5 @@
+"""`python -m dsebo` is the `dsebo` command."""
+
+from dsebo.cli import main
+
+main()

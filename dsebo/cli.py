@@ -1,0 +1,169 @@
+"""The same runs from a terminal. Exit codes: 0 finished, 1 failed, 2 bad input, 130 interrupted."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
+from dsebo.events import Event
+from dsebo.fields import ConfigError, FieldSpec
+
+EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    help="High-dimensional Bayesian optimization in a subspace that grows: DSEBO and its peers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def config_flags() -> dict[str, FieldSpec]:
+    """Every setting of every method by its flag's name; a name means the same everywhere."""
+    flags: dict[str, FieldSpec] = {}
+    for method in METHODS:
+        for part in all_specs(method).values():
+            for spec in part:
+                flags.setdefault("function" if spec.name == "name" else spec.name, spec)
+    return flags
+
+
+def with_config_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command one flag for each setting; those given arrive as the dict `given`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [p for p in signature.parameters.values() if p.name != "given"]
+    flags = [_parameter(name, spec) for name, spec in config_flags().items()]
+
+    def wrapped(**values: Any) -> Any:
+        given = {p.name: values.pop(p.name) for p in flags}
+        return command(given={k: v for k, v in given.items() if v is not None}, **values)
+
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    wrapped.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in [*own, *flags]}
+    return wrapped
+
+
+def _parameter(name: str, spec: FieldSpec) -> inspect.Parameter:
+    # Text, whatever the type: the config checks it, and its sentence is the one that people see.
+    flag = typer.Option(
+        f"--{name.replace('_', '-')}",
+        help=f"{spec.help} ({spec.allowed})",
+        show_default=False,
+        metavar=spec.kind.upper(),
+        rich_help_panel="Advanced settings" if spec.advanced else "Settings",
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[str | None, flag],
+    )
+
+
+def read_config(given: dict[str, Any], method: str | None, file: Path | None) -> RunConfig:
+    """The config of the flags, over that of the file."""
+    base: dict[str, Any] = {}
+    if file is not None:
+        try:
+            base = json.loads(file.read_text())
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {error}.") from None
+        if not isinstance(base, dict):
+            raise ConfigError(f"config = {str(file)!r} is not allowed: one JSON object.")
+    flags = {name: _value(name, text) for name, text in given.items()}
+    if method is not None:
+        flags["method"] = method
+    return parse_flat(flags, base)
+
+
+def _value(name: str, text: str) -> Any:
+    """A flag's text as the number it looks like, so that the config can name what is wrong."""
+    spec = config_flags()[name]
+    if spec.kind == "bool":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if spec.kind == "choice":
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if spec.kind == "int" and number.is_integer() and "." not in text:
+        return int(number)
+    return number
+
+
+def refuse(message: str) -> typer.Exit:
+    """Say what is wrong, in one sentence on standard error; the exit to raise."""
+    typer.echo(message, err=True)
+    return typer.Exit(EXIT_BAD_INPUT)
+
+
+def run_command(
+    *,
+    method: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(METHODS)}.", show_default="dsebo")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A JSON config; flags override it.", show_default=False)
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the events, one JSON object a line.")
+    ] = False,
+    store: Annotated[bool, typer.Option(help="Keep the run in the store.")] = True,
+    name: Annotated[str, typer.Option(help="A name for the stored run.")] = "",
+    db: Annotated[
+        str | None, typer.Option(help="The store's database URL.", show_default="DSEBO_DB")
+    ] = None,
+    given: dict[str, Any],
+) -> None:
+    """Run one optimization and watch it."""
+    try:
+        settings = read_config(given, method, config)
+    except ConfigError as error:
+        raise refuse(str(error)) from None
+    for warning in settings.warnings():
+        typer.echo(f"Note: {warning}", err=True)
+    events = _events(settings, store, name, db)
+    from dsebo.terminal import print_json, show_live
+
+    outcome = print_json(events) if as_json else show_live(events, settings)
+    if outcome == "interrupted":
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if outcome == "failed":
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _events(config: RunConfig, store: bool, name: str, db: str | None) -> Iterator[Event]:
+    if not store:
+        from dsebo.run import run
+
+        return run(config)
+    from dsebo.cli_runs import run_stored
+
+    return run_stored(config, name, db)
+
+
+app.command("run")(with_config_flags(run_command))
+
+
+@app.command("functions")
+def functions_command() -> None:
+    """List the functions with their domains and default shifts."""
+    from objectives import get_function, names
+
+    for name in names():
+        f = get_function(name)
+        domain = f"[{f.lower:.4g}, {f.upper:.4g}]"
+        typer.echo(f"{name:12s} {domain:16s} c = {f.default_c:<5g} {f.description}")
+
+
+def main() -> None:
+    """Entry point of the `dsebo` command."""
+    app()

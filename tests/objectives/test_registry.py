@@ -1,0 +1,58 @@
+"""The registry: one's own functions, other packages' functions, and names that are wrong."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dsebo.config import RunConfig
+from dsebo.run import run
+from objectives import BaseFunction, EmbeddedFunction, get_function, names, register, registry
+from objectives.registry import numpy_function
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    names()
+    before = dict(registry._functions)
+    yield
+    registry._functions.clear()
+    registry._functions.update(before)
+
+
+def absolute_sum(v: np.ndarray) -> np.ndarray:
+    return np.abs(v).sum(axis=1)
+
+
+def test_ones_own_function_runs_by_its_name() -> None:
+    register(BaseFunction("absolute", -2.0, 2.0, numpy_function(absolute_sum), default_c=0.5))
+    f = EmbeddedFunction("absolute", 30, 3)
+    assert f.c == 0.5
+    assert f.minimum is None
+    assert "not known" in f.minimum_note
+    config = RunConfig.parse({"objective": {"name": "absolute", "D": 30, "d_e": 3}, "budget": 5})
+    assert len([e for e in run(config) if e.kind == "evaluated"]) == 5
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(ValueError, match="registered already"):
+        register(BaseFunction("sphere", -1.0, 1.0, numpy_function(absolute_sum)))
+
+
+def test_entry_points_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = BaseFunction("from-elsewhere", -1.0, 1.0, numpy_function(absolute_sum))
+    point = SimpleNamespace(name="from-elsewhere", load=lambda: offered)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "_entry_points_loaded", False)
+    assert get_function("from-elsewhere") is offered
+
+
+def test_an_unknown_name_gets_a_hint() -> None:
+    with pytest.raises(KeyError, match="Did you mean 'griewank'"):
+        get_function("griewangk")
+
+
+def test_an_empty_domain_is_refused() -> None:
+    with pytest.raises(ValueError, match="lower = 1"):
+        BaseFunction("x", 1.0, 1.0, numpy_function(absolute_sum))
