@@ -1,0 +1,1 @@
+"""What is measured, as ratios within one run. Last figures: benchmarks/README.md."""

@@ -13,18 +13,19 @@ from time import perf_counter
 
 import numpy as np
 import torch
-from botorch.acquisition import UpperConfidenceBound
+from botorch.acquisition.analytic import UpperConfidenceBound
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
-from botorch.optim import optimize_acqf
+from botorch.optim.optimize import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from numpy.typing import NDArray
 
 from dsebo.acquisition import kappa
-from dsebo.config import DseboConfig, RunConfig
+from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
 from dsebo.expansion import Strategy, after_evaluation, start
+from dsebo.method_config import DseboConfig
 from dsebo.optimizer import stream
 from dsebo.run import make_objective
 
@@ -71,7 +72,8 @@ def plain_run(config: RunConfig) -> PlainRun:
     embedding = SharedEmbedding(config.objective.D, settings.d_h, stream(config.seed, 0))
     strategy = Strategy(settings.d_l, settings.d_h, settings.beta, config.budget, settings.alpha)
     now = start(strategy)
-    course, points = PlainRun(), []
+    course = PlainRun()
+    points: list[Array] = []
     for t in range(1, config.budget + 1):
         began = perf_counter()
         if t == 1:
