@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsebo.config import MethodConfig, RunConfig
+from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.fields import ConfigError
+from dsebo.method_config import MethodConfig
 from dsebo.methods import make_optimizer
 from dsebo.run import Runner, iterate
 from dsebo.threads import one_thread
