@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-import platform
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, insert, select, text, update
 
 from dsebo.config import RunConfig
@@ -23,15 +17,17 @@ from dsebo.run import Runner
 from dsebo.runs import schema
 from dsebo.runs.errors import LeaseLost, StoreError
 from dsebo.runs.leases import NO_LEASE, Lease, is_free, lease_columns
+from dsebo.runs.records import (
+    add_evaluation,
+    add_event,
+    finite,
+    save_checkpoint,
+    versions,
+)
 from dsebo.runs.rows import ACTIVE, LOCAL_OWNER
 from dsebo.runs.store import Store
 
-_run, _evaluation, _event, _checkpoint = (
-    schema.run,
-    schema.evaluation,
-    schema.event,
-    schema.checkpoint,
-)
+_run = schema.run
 
 
 @dataclass(frozen=True)
@@ -55,18 +51,6 @@ class NewRuns:
     owner: str = LOCAL_OWNER  # as marked
     speed: float | None = None
     paused: bool = False
-
-
-@cache
-def versions() -> dict[str, str]:
-    """The software that a run depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("dsebo", "numpy", "scipy", "torch", "botorch", "gpytorch"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found
 
 
 def create(
@@ -226,9 +210,9 @@ def finish_if_done(store: Store, lease: Lease, runner: Runner) -> bool:
 
 def _ending(connection: Connection, lease: Lease, runner: Runner) -> dict[str, Any]:
     """The `finished` event (in place of that of a shorter budget), and what the row then says."""
-    finished = runner.finished()
+    finished, event = runner.finished(), schema.event
     connection.execute(
-        delete(_event).where(_event.c.run_id == lease.run_id, _event.c.kind == finished.kind)
+        delete(event).where(event.c.run_id == lease.run_id, event.c.kind == finished.kind)
     )
     add_event(connection, lease.run_id, finished)
     error = finished.text if finished.state == "failed" else None
@@ -254,58 +238,6 @@ def interrupt(store: Store, tokens: list[str]) -> None:
             .where(_run.c.lease_token.in_(tokens), _run.c.state.in_(ACTIVE))
             .values(state="interrupted", steps=0, **NO_LEASE)
         )
-
-
-def add_evaluation(connection: Connection, run_id: str, event: Evaluated) -> None:
-    """One evaluation's row."""
-    z, z_type = point_bytes(event.z)
-    row = {
-        "run_id": run_id,
-        "t": event.t,
-        "y": finite(event.y),
-        "best": finite(event.best),
-        "d": event.d,
-        "z": z,
-        "z_type": z_type,
-        "seconds": event.seconds,
-        "seconds_fit": event.seconds_fit,
-        "seconds_acq": event.seconds_acq,
-        "seconds_eval": event.seconds_eval,
-        "failed": event.failed,
-        "T": event.T,
-        "since_gain": event.since_gain,
-        "error": event.error,
-    }
-    connection.execute(insert(_evaluation), row)
-
-
-def add_event(connection: Connection, run_id: str, event: Event) -> None:
-    """Any other event's row."""
-    payload = json.dumps(event.to_json(), ensure_ascii=False, allow_nan=False)
-    row = {"run_id": run_id, "t": event.t, "kind": event.kind, "payload": payload}
-    connection.execute(insert(_event), row)
-
-
-def save_checkpoint(connection: Connection, run_id: str, runner: Runner) -> None:
-    """Replace the checkpoint: the optimizer's state without what the evaluations give."""
-    state = {name: part for name, part in runner.state_dict().items() if name != "data"}
-    values = {"t": runner.t, "state": json.dumps(state)}
-    changed = connection.execute(
-        update(_checkpoint).where(_checkpoint.c.run_id == run_id).values(**values)
-    )
-    if changed.rowcount == 0:
-        connection.execute(insert(_checkpoint), {"run_id": run_id, **values})
-
-
-def point_bytes(z: NDArray[Any]) -> tuple[bytes, str]:
-    """z as raw little-endian bytes and their type: nothing is rounded."""
-    z_type = "f4" if z.dtype == np.float32 else "f8"
-    return z.astype(f"<{z_type}").tobytes(), z_type
-
-
-def finite(value: float) -> float | None:
-    """NaN and infinity, which not every database keeps, as NULL."""
-    return value if math.isfinite(value) else None
 
 
 def _dimension(events: list[Event]) -> int | None:
