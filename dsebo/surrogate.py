@@ -54,13 +54,24 @@ class SurrogateSettings:
 def correlation(kernel: Kernel, r2: Array) -> tuple[Array, Array]:
     """(k, dk/dr2) of the kernel at squared scaled distances r2, both of r2's shape."""
     if kernel == "rbf":
-        k = np.exp(-0.5 * r2)
+        k = _exp(-0.5 * r2)
         return k, -0.5 * k
     root5_r = np.sqrt(5.0 * r2)
-    decay = np.exp(-root5_r)
-    dk = (-5.0 / 6.0) * (1.0 + root5_r) * decay
-    k = decay * (1.0 + root5_r + (5.0 / 3.0) * r2)
-    return k, dk
+    decay = _exp(-root5_r)
+    root5_r += 1.0
+    dk = decay * root5_r
+    dk *= -5.0 / 6.0
+    root5_r += (5.0 / 3.0) * r2
+    decay *= root5_r
+    return decay, dk
+
+
+def _exp(x: Array) -> Array:
+    """exp, in place. torch's is seven times faster than numpy's where there is no AVX-512."""
+    import torch
+
+    torch.from_numpy(x).exp_()
+    return x
 
 
 def squared_distances(a: Array, b: Array) -> Array:
@@ -74,13 +85,14 @@ def squared_distances(a: Array, b: Array) -> Array:
 
 def inverse_and_logdet(K: Array) -> tuple[Array, float]:
     """K^-1 and log det K by Cholesky; raises LinAlgError where K is not positive definite."""
-    L, info = lapack.dpotrf(K, lower=1, clean=1)
+    L, info = lapack.dpotrf(K.T, lower=1, clean=1)  # K.T: the order in memory that LAPACK wants
     if info != 0:
         raise np.linalg.LinAlgError(f"covariance not positive definite (order {info})")
     logdet = 2.0 * float(np.log(np.diagonal(L)).sum())
-    inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
-    lower = np.tril(inverse, -1)
-    return lower + lower.T + np.diag(np.diagonal(inverse)), logdet
+    lower, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
+    inverse = lower + lower.T  # above its diagonal, lower is 0
+    inverse.flat[:: K.shape[0] + 1] *= 0.5
+    return inverse, logdet
 
 
 @dataclass
