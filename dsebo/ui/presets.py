@@ -30,16 +30,16 @@ PRESETS = (
     ),
     Preset(
         "paper", "The paper's setting",
-        "Sphere, D = 1000, d_e = 30: does the subspace stop near 30?",
+        "Sphere, D = 1000, dₑ = 30: does the subspace stop near 30?",
     ),
     Preset(
-        "dh-small", "d_h below d_e",
+        "dh-small", "dₕ below dₑ",
         "The subspace may not grow to the 30 variables that matter: what is out of reach?",
         {"d_h": 20},
     ),
     Preset(
         "beta-small", "β too small (1)",
-        "One long wait, then a jump to d_h: what does patience cost?",
+        "One long wait, then a jump to dₕ: what does patience cost?",
         {"beta": 1.0},
     ),
     Preset(
@@ -56,6 +56,11 @@ PRESETS = (
         "large-D", "D = 10 000",
         "Ten times the variables: the tail grows, the search does not slow down.",
         {"D": 10_000},
+    ),
+    Preset(
+        "authors", "The authors' code",
+        "Steps and patience as their program has them: the subspace grows much further.",
+        {"variant": "authors"},
     ),
 )  # fmt: skip
 

@@ -20,8 +20,8 @@ REPEATS = FieldSpec(
     False, 1, 100,
 )  # fmt: skip
 SPEED = FieldSpec(
-    "speed", "Speed", "", "Evaluations a second, for demonstrations; 0 is as fast as it goes.",
-    "float", 0.0, False, 0, 1000,
+    "speed", "Speed", "", "Evaluations a second, for demonstrations; empty: as fast as it goes.",
+    "float", None, False, 0, 1000, True, True,
 )  # fmt: skip
 METHOD = FieldSpec(
     "method", "Method", "", "What searches for the minimum.", "choice", "dsebo", False,
@@ -48,7 +48,7 @@ def defaults(method: str = "dsebo", function: str = "sphere") -> Settings:
     return from_config(parse_flat({"method": method, "function": function}))
 
 
-def from_config(config: RunConfig, repeats: int = 1, speed: float = 0.0) -> Settings:
+def from_config(config: RunConfig, repeats: int = 1, speed: float | None = None) -> Settings:
     """A form that says what this config says."""
     flat = flat_config(config.model_dump(mode="json"))
     return {**flat, "repeats": repeats, "speed": speed}

@@ -1,0 +1,19 @@
+"""The router: page config, theme, navigation. `streamlit run app.py`."""
+
+import streamlit as st
+
+from dsebo.ui import session, style
+
+st.set_page_config("DSEBO explorer", style.icon(), layout="wide", initial_sidebar_state=380)
+session.routed()
+style.apply()
+pages = {
+    "run": st.Page("pages/run.py", title="Run", icon=":material/play_circle:", default=True),
+    "replay": st.Page("pages/replay.py", title="Replay", icon=":material/replay:"),
+    "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
+    "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
+}
+page = st.navigation(list(pages.values()), position="top")
+if wanted := session.wanted_page():
+    st.switch_page(pages[wanted[0]], query_params=wanted[1])
+page.run()

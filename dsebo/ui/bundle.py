@@ -1,0 +1,5 @@
+"""x"""
+
+
+def import_bundled(store: object) -> None:
+    """x"""

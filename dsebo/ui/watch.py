@@ -1,0 +1,213 @@
+"""A run on the page: where it stands, its charts, and what just happened, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dsebo.runs import RunRow, StoreError
+from dsebo.ui import session
+from dsebo.ui.cache import SHARED, interval
+from dsebo.ui.controls import controls
+from dsebo.ui.data import RunData
+from dsebo.ui.drawn import shared_figure
+from dsebo.ui.explain import Entry, feed, steps
+from dsebo.ui.live import live_chart
+from dsebo.ui.scales import SCALES, Scale, default_scale
+from dsebo.ui.words import count, duration, number, plain, setting_line
+
+STATE_COLOURS = {
+    "running": "blue", "finished": "green", "paused": "orange", "queued": "gray",
+    "failed": "red", "cancelled": "gray", "interrupted": "orange", "stalled": "orange",
+}  # fmt: skip
+STATE_WORDS = {
+    "queued": "Waiting for a free place: others are at work. It starts by itself.",
+    "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
+    "Resume carries on as if nothing had happened.",
+    "stalled": "No sign of life from the process that worked on this run. Resume takes it over.",
+    "cancelled": "Cancelled. What it found until then is below.",
+    "paused": "Paused. Step makes one evaluation, Resume lets it run.",
+}
+FEED_SHOWN = 6
+
+
+def watch(run_id: str) -> None:
+    """The run, refreshed by itself until it ends."""
+    data = SHARED.data(session.manager().store, run_id)
+    every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
+    st.fragment(run_every=every)(_refresh)(data.row.id, every)
+
+
+def _refresh(run_id: str, every: float | None) -> None:
+    """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
+    data = SHARED.data(session.manager().store, run_id)
+    if _by_timer():
+        wanted = None if data.ended else interval(_watchers(run_id), data.row.state)
+        if (wanted is None) != (every is None) or (
+            wanted and every and not 0.7 < wanted / every < 1.5
+        ):
+            st.rerun()
+    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+        heading(data.row)
+        controls(data.row)
+    show_state(data)
+    show_run(data)
+
+
+def _by_timer() -> bool:
+    """Whether only this fragment is being drawn anew, not the whole page."""
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
+
+
+def _watchers(run_id: str) -> int:
+    context = get_script_run_ctx()
+    return SHARED.watch(run_id, context.session_id if context else "")
+
+
+def heading(row: RunRow) -> None:
+    """The run's name, state and setting. A name is text, whatever it looks like."""
+    with st.container(gap=None, width="stretch", key=f"name-{row.id}"):
+        state = f":{STATE_COLOURS[row.state]}-badge[{row.state}]"
+        st.markdown(f"#### {plain(row.name)} {state}")
+        st.caption(setting_line(row.config))
+
+
+def show_state(data: RunData) -> None:
+    """Progress, best value, dimension and patience."""
+    row = data.row
+    if row.state == "failed":
+        st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
+    elif row.state in STATE_WORDS:
+        st.info(STATE_WORDS[row.state])
+    st.progress(min(1.0, data.t / row.budget), text=progress_words(data))
+    best, dimension, patience = st.columns([1, 1, 1.4])
+    best.metric("Best value", number(data.best), help="The least value found so far.")
+    if data.d is not None:
+        D = row.config["objective"]["D"]
+        dimension.metric("Subspace dimension d", str(data.d), help=f"Of D = {D} variables.")
+    with patience:
+        gauge(data)
+
+
+def progress_words(data: RunData) -> str:
+    """`212 of 500 evaluations · 9.8 a second · 29 s left`."""
+    row = data.row
+    said = [f"{data.t} of {count(row.budget, 'evaluation')}"]
+    rate = SHARED.rate(row.id) if row.state == "running" else None
+    if rate:
+        said += [f"{number(rate, 2)} a second", f"{duration((row.budget - data.t) / rate)} left"]
+    elif data.ended and row.seconds:
+        said.append(f"{duration(row.seconds)} of computing")
+    return " · ".join(said)
+
+
+def gauge(data: RunData) -> None:
+    """How far the patience T has run down."""
+    if data.patience is None:
+        return
+    since, T = data.patience
+    with st.container(key="gauge"):
+        st.metric(
+            "Patience T",
+            f"{max(0, T - since)} of {T} left",
+            help="Evaluations without a gain until this subspace counts as converged.",
+        )
+        st.progress(min(1.0, max(0.0, (T - since) / T)))
+
+
+def scale_choice(row: RunRow, key: str = "") -> Scale:
+    """The value axis, as the reader wants it."""
+    chosen = st.segmented_control(
+        "Value axis",
+        SCALES,
+        default=default_scale(row.minimum),
+        format_func=str.capitalize,
+        key=f"scale{key} {row.id}",
+        label_visibility="collapsed",
+        required=True,
+    )
+    return chosen or default_scale(row.minimum)
+
+
+def show_run(data: RunData, key: str = "", **drawing: Any) -> None:
+    """The newest sentence, the charts, the feed and the formula; one choice is shown in all."""
+    place = f"chosen{key} {data.row.id}"
+    entries = feed(data.events)
+    with st.container(key=f"newest{key}"):
+        st.markdown(plain(entries[0].text) if entries else _nothing_yet(data))
+    if not data.t and data.row.state == "queued":
+        return
+    scale = scale_choice(data.row, key)
+    figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
+    clicked = live_chart(figure, key=f"chart{key}")
+    if clicked is not None and clicked != st.session_state.get(place):
+        st.session_state[place] = clicked
+        st.rerun(scope="fragment")
+    left, right = st.columns([1.1, 1], gap="large")
+    with left:
+        _show_feed(data, entries, place)
+    with right:
+        _show_formula(data, place)
+
+
+def _nothing_yet(data: RunData) -> str:
+    if data.t == 0:
+        return "The first evaluation is under way."
+    if data.row.method != "dsebo":
+        return "This method has no subspace: only its best value is followed."
+    return "No subspace has converged yet: the search goes on at its first dimension."
+
+
+def _show_feed(data: RunData, entries: list[Entry], place: str) -> None:
+    st.markdown("#### What happened")
+    if not entries:
+        st.caption("Nothing yet. Each convergence will be explained here.")
+        return
+    chosen = data.chosen(st.session_state.get(place))
+    for entry in entries[:FEED_SHOWN]:
+        _show_entry(entry, chosen is not None and chosen["t"] == entry.t, place)
+    if len(entries) > FEED_SHOWN:
+        with st.expander(f"Earlier ({len(entries) - FEED_SHOWN})"):
+            for entry in entries[FEED_SHOWN:]:
+                _show_entry(entry, chosen is not None and chosen["t"] == entry.t, place)
+
+
+def _show_entry(entry: Entry, is_chosen: bool, place: str) -> None:
+    """One line of the feed; a convergence can be chosen."""
+    can_be_chosen = entry.kind in ("expanded", "converged")
+    key = f"{'chosen' if is_chosen and can_be_chosen else 'entry'}-{place}-{entry.kind}-{entry.t}"
+    with st.container(key=key.replace(" ", "-"), gap="small"):
+        again = f" The {count(entry.repeated, 'convergence')} before changed nothing either."
+        st.markdown(plain(entry.text) + (plain(again) if entry.repeated else ""))
+        if can_be_chosen and not is_chosen:
+            st.button("Show this one", key=f"show {key}", type="tertiary",
+                      on_click=_choose, args=(place, entry.t))  # fmt: skip
+
+
+def _choose(place: str, t: int) -> None:
+    st.session_state[place] = t
+
+
+def _show_formula(data: RunData, place: str) -> None:
+    """Algorithm 1 with the numbers of the chosen convergence."""
+    event = data.chosen(st.session_state.get(place))
+    if event is None or data.row.method != "dsebo":
+        return
+    st.markdown(f"#### Algorithm 1 at evaluation {event['t']}")
+    for step in steps(event, data.row.config["optimizer"], data.row.config["budget"]):
+        st.caption(step.words)
+        st.latex(step.latex)
+
+
+def or_sentence(action: Callable[[], None]) -> bool:
+    """Do it; where the store refuses, show its one sentence. Whether it was done."""
+    try:
+        action()
+    except StoreError as error:
+        st.error(plain(str(error)))
+        return False
+    return True
