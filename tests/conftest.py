@@ -14,4 +14,6 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test touches the user's own runs or settings."""
     if "DSEBO_DB" not in os.environ:
         monkeypatch.setenv("DSEBO_DB", f"sqlite:///{tmp_path / 'runs.db'}")
-    monkeypatch.setenv("DSEBO_SETTINGS", str(tmp_path / "settings.toml"))
+    settings = tmp_path / "settings.toml"
+    settings.touch()
+    monkeypatch.setenv("DSEBO_SETTINGS", str(settings))

@@ -8,6 +8,11 @@ import pytest
 from dsebo.config import METHODS, RunConfig
 from tests.conformance import CHECKS, config_of
 
+# A model that is searched only a little: the suite asks how a method keeps its promises, not how
+# well it does.
+QUICK: dict[str, Any] = {"fit_iterations": 3, "restarts": 2, "raw_samples": 10, "acq_iterations": 5}
+QUICK_REGION: dict[str, Any] = {"fit_iterations": 3, "candidates": 100, "features": 32}
+
 # Settings under which a short run meets what the method is about (an expansion, for DSEBO).
 SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("dsebo", {"beta": 4, "d_l": 2, "d_h": 20}),
@@ -15,6 +20,11 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("dsebo", {"beta": 6, "d_l": 2, "d_h": 12, "kernel": "rbf", "alpha_mode": "relative"}),
     ("random", {}),
     ("centre", {}),
+    ("rembo", {"d": 4, **QUICK}),
+    ("rembo", {"d": 4, "scale": "dsebo", **QUICK}),
+    ("hesbo", {"d": 4, **QUICK}),
+    ("turbo", {"n_init": 4, "failure_tolerance": 2, "L_min": 0.5, **QUICK_REGION}),
+    ("baxus", {"n_init": 3, "L_min": 0.5, **QUICK_REGION}),
 ]
 
 

@@ -15,7 +15,7 @@ LAYERS = [
      "dsebo.threads", "dsebo.optimizer"},
     {"dsebo.algorithm", "dsebo.baselines", "dsebo.bandits"},
     {"dsebo.methods"},
-    {"dsebo.run", "dsebo.minimize"},
+    {"dsebo.run", "dsebo.minimize", "dsebo.floor"},
     {"dsebo.runs", "dsebo.analysis", "dsebo.data"},
     {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.terminal", "dsebo.__main__"},
     {"pages", "app"},
