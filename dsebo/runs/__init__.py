@@ -14,6 +14,14 @@ from dsebo.runs.predict import Prediction
 from dsebo.runs.rows import LOCAL_OWNER, STATES, RunRow
 from dsebo.runs.settings import Limits, LimitSettings, Settings
 from dsebo.runs.store import Store
+from dsebo.runs.transfer import (
+    export_csv,
+    export_json,
+    export_optuna,
+    export_parquet,
+    import_bytes,
+    import_path,
+)
 
 __all__ = [
     "LOCAL_OWNER",
@@ -31,5 +39,11 @@ __all__ = [
     "Store",
     "StoreError",
     "StoreFull",
+    "export_csv",
+    "export_json",
+    "export_optuna",
+    "export_parquet",
+    "import_bytes",
+    "import_path",
     "owner_mark",
 ]

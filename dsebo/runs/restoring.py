@@ -33,8 +33,8 @@ def saved_state(store: Store, run_id: str) -> dict[str, Any] | None:
     """The checkpoint with the data put back; None before the first evaluation."""
     table, saved = schema.evaluation, schema.checkpoint
     with store.read() as connection:
-        checkpoint: Any = connection.execute(
-            select(saved.c.t, saved.c.state).where(saved.c.run_id == run_id)
+        checkpoint = connection.execute(
+            select(saved.c.t.label("n"), saved.c.state).where(saved.c.run_id == run_id)
         ).one_or_none()
         rows = connection.execute(
             select(table.c.z, table.c.z_type, table.c.y)
@@ -45,9 +45,9 @@ def saved_state(store: Store, run_id: str) -> dict[str, Any] | None:
         return None
     if checkpoint is None or any(row.z is None for row in rows):
         raise StoreError(f"Run {run_id[:8]} was imported without its points and cannot go on.")
-    if checkpoint.t != len(rows):
+    if checkpoint.n != len(rows):
         raise StoreError(
-            f"Run {run_id[:8]} has {len(rows)} evaluations, its checkpoint is of {checkpoint.t}."
+            f"Run {run_id[:8]} has {len(rows)} evaluations, its checkpoint is of {checkpoint.n}."
         )
     data = [
         (np.frombuffer(row.z, dtype=f"<{row.z_type}"), math.nan if row.y is None else row.y)
