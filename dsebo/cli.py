@@ -10,9 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from dsebo.cli_runs import add_commands, open_store, stored_run
 from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
 from dsebo.events import Event
 from dsebo.fields import ConfigError, FieldSpec
+from dsebo.terminal import INTERRUPTED, print_json, show_live
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -130,27 +132,30 @@ def run_command(
         raise refuse(str(error)) from None
     for warning in settings.warnings():
         typer.echo(f"Note: {warning}", err=True)
-    events = _events(settings, store, name, db)
-    from dsebo.terminal import print_json, show_live
+    if store:
+        with open_store(db) as opened:
+            _watch(stored_run(settings, opened, name, on_id=_say_id), settings, as_json)
+    else:
+        from dsebo.run import run
 
-    outcome = print_json(events) if as_json else show_live(events, settings)
-    if outcome == "interrupted":
+        _watch(run(settings), settings, as_json)
+
+
+def _say_id(run_id: str) -> None:
+    typer.echo(f"Run {run_id}; if interrupted, dsebo resume {run_id[:8]} carries it on.", err=True)
+
+
+def _watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
+    """Show a run to its end; the exit code says how it ended."""
+    outcome = print_json(events) if as_json else show_live(events, config)
+    if outcome == INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if outcome == "failed":
         raise typer.Exit(EXIT_FAILED)
 
 
-def _events(config: RunConfig, store: bool, name: str, db: str | None) -> Iterator[Event]:
-    if not store:
-        from dsebo.run import run
-
-        return run(config)
-    from dsebo.cli_runs import run_stored
-
-    return run_stored(config, name, db)
-
-
 app.command("run")(with_config_flags(run_command))
+add_commands(app)
 
 
 @app.command("functions")

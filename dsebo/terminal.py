@@ -16,7 +16,7 @@ INTERRUPTED = "interrupted"
 
 
 def print_json(events: Iterator[Event]) -> str:
-    """One JSON object a line, the last one always `finished`; how the run ended."""
+    """One JSON object a line, `finished` at the end; how the run ended."""
     last: Event | None = None
     try:
         for event in events:
@@ -25,8 +25,7 @@ def print_json(events: Iterator[Event]) -> str:
     except KeyboardInterrupt:
         _print_line(_interrupted(last))
         return INTERRUPTED
-    assert isinstance(last, Finished)
-    return last.state
+    return last.state if isinstance(last, Finished) else INTERRUPTED
 
 
 def _print_line(event: Event) -> None:

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import glob
+import multiprocessing
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from dsebo.runs import RunManager, Settings, Store
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of a test is read from, or left in, the user's own folders."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("DSEBO_DB", "DSEBO_SETTINGS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'runs.db'}"
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    opened = Store.open(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def manager(store: Store) -> Iterator[RunManager]:
+    opened = RunManager(store, Settings(slots=2))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def processes() -> Any:
+    """Processes that start quickly, as what they need is imported once."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["dsebo.runs", "dsebo.runs.foreground", "torch", "objectives"])
+    return context
+
+
+def _binaries() -> Path | None:
+    found = shutil.which("postgres")
+    if found:
+        return Path(found).parent
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    return Path(folders[-1]) if folders else None
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"In CI these tests must run: {why}")
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A PostgreSQL server on loopback; the address of its first database."""
+    binaries = _binaries()
+    if binaries is None:
+        _missing("PostgreSQL's server binaries are not installed.")
+    assert binaries is not None
+    pytest.importorskip("psycopg") if os.environ.get("CI") != "true" else __import__("psycopg")
+    folder = Path(tempfile.mkdtemp(prefix="dsebo-pg-"))
+    user: dict[str, Any] = {}
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
+        other = _other_user()
+        os.chown(folder, other.pw_uid, other.pw_gid)
+        user = {"user": other.pw_uid, "group": other.pw_gid, "extra_groups": []}
+    common: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C", "PATH": os.defpath}, **user}
+    data = folder / "data"
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "dsebo", "-A", "trust", "-E", "UTF8", "-N"],
+        check=True, capture_output=True, **common,
+    )  # fmt: skip
+    port = _free_port()
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port)],
+            stdout=log, stderr=log, **common,
+        )  # fmt: skip
+    address = f"postgresql+psycopg://dsebo@127.0.0.1:{port}/postgres"
+    try:
+        _wait_until_up(address, server, folder / "log")
+        yield address
+    finally:
+        server.send_signal(2)  # "fast" shutdown
+        server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _other_user() -> pwd.struct_passwd:
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise RuntimeError("No user to run PostgreSQL as.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_up(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    engine = create_engine(address)
+    for _ in range(600):
+        try:
+            with engine.connect():
+                engine.dispose()
+                return
+        except Exception:
+            if server.poll() is not None:
+                break
+            time.sleep(0.05)
+    raise RuntimeError(f"PostgreSQL did not start: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, request: pytest.FixtureRequest) -> str:
+    """The address of an empty database of its own."""
+    name = f"t{abs(hash(request.node.nodeid)) % 10**9}_{time.time_ns() % 10**6}"
+    engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return postgres_server.rsplit("/", 1)[0] + f"/{name}"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def any_url(request: pytest.FixtureRequest, url: str) -> str:
+    """Each kind of database in turn."""
+    if request.param == "sqlite":
+        return url
+    return str(request.getfixturevalue("postgres_url"))
