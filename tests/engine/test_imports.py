@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 # The layer of each module or package; a module imports its own layer and those above it.
 LAYERS = [
     {"objectives", "dsebo.fields", "dsebo.config", "dsebo.method_config", "dsebo.peer_configs",
-     "dsebo.embedding", "dsebo.expansion", "dsebo.events"},
+     "dsebo.embedding", "dsebo.expansion", "dsebo.events", "dsebo.theory"},
     {"dsebo.priors", "dsebo.surrogate", "dsebo.botorch_model", "dsebo.acquisition",
      "dsebo.threads", "dsebo.optimizer"},
     {"dsebo.algorithm", "dsebo.baselines", "dsebo.bandits"},
