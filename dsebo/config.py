@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 
 from dsebo.fields import MAX_D, MAX_SEED, ConfigError, FieldSpec, Frozen, explain, setting, specs
 from dsebo.method_config import DseboConfig, MethodConfig
-from dsebo.peer_configs import CentreConfig, RandomConfig
+from dsebo.peer_configs import PEERS, AnyPeer
 from objectives.registry import get_function, names
 
 MAX_BUDGET = 100_000
@@ -66,13 +66,9 @@ class ObjectiveConfig(Frozen):
         return d_e
 
 
-METHODS: dict[str, type[MethodConfig]] = {
-    "dsebo": DseboConfig,
-    "random": RandomConfig,
-    "centre": CentreConfig,
-}
+METHODS: dict[str, type[MethodConfig]] = {"dsebo": DseboConfig, **PEERS}
 
-AnyMethod = Annotated[DseboConfig | RandomConfig | CentreConfig, Field(discriminator="method")]
+AnyMethod = Annotated[DseboConfig | AnyPeer, Field(discriminator="method")]
 
 
 class RunConfig(Frozen):

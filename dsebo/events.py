@@ -120,3 +120,101 @@ class Finished(Event):
     d: int | None
     seconds: float
     text: str
+
+
+# -- what the other methods change: the same family, so that one trajectory chart serves all ------
+
+
+@dataclass(frozen=True)
+class RegionChanged(Event):
+    """A trust region has grown or shrunk; lengths are shares of the box's side."""
+
+    kind: ClassVar[str] = "region-changed"
+    length_from: float
+    length_to: float
+    best: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Restarted(Event):
+    """A region or a tree is given up and begun anew; what was found stays found."""
+
+    kind: ClassVar[str] = "restarted"
+    best: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Split(Event):
+    """A subspace is refined: bins of variables, or a set of variables, fall into parts.
+
+    Attributes:
+        d_from, d_to: The dimension of the subspace before and after.
+        sizes: Numbers of variables in the parts, at most the ten largest.
+    """
+
+    kind: ClassVar[str] = "split"
+    d_from: int
+    d_to: int
+    sizes: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class SubspaceChanged(Event):
+    """The search goes on in another subspace, learnt or chosen.
+
+    Attributes:
+        d_from, d_to: Its dimension before (None: there was none) and after.
+        variables: Where it is a set of variables, their numbers from 0, at most ten.
+        angle: Where it is a learnt plane, the largest angle to the one before, in degrees.
+    """
+
+    kind: ClassVar[str] = "subspace-changed"
+    d_from: int | None
+    d_to: int
+    variables: tuple[int, ...]
+    angle: float | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Generation(Event):
+    """A population has been evaluated and its distribution updated.
+
+    Attributes:
+        sigma_from, sigma_to: Step size (mean deviation, where each variable has its own).
+        best, median: Of the generation's values; null where all have failed.
+    """
+
+    kind: ClassVar[str] = "generation"
+    generation: int
+    sigma_from: float
+    sigma_to: float
+    best: float
+    median: float
+    text: str
+
+
+@dataclass(frozen=True)
+class ArmPulled(Event):
+    """A bandit has pulled an arm.
+
+    Attributes:
+        d_from, d_to: Dimension of the arm pulled before (None: the first pull) and of this one.
+        dims: The arms.
+        pulls, means, bests: Of each arm after this pull: how often, mean reward, least y.
+        scores: What the strategy compared before it (a bound, a probability, a draw); null for an
+            arm out of the race, empty while the arms are being started.
+    """
+
+    kind: ClassVar[str] = "arm-pulled"
+    d_from: int | None
+    d_to: int
+    dims: tuple[int, ...]
+    pulls: tuple[int, ...]
+    means: tuple[float, ...]
+    bests: tuple[float, ...]
+    scores: tuple[float, ...]
+    text: str

@@ -1,5 +1,10 @@
 """The settings of the methods that DSEBO is compared with."""
 
+from __future__ import annotations
+
+from typing import TypeAlias, get_args
+
+from dsebo.method_config import MethodConfig
 from dsebo.peer_configs.bandits import (
     BanditConfig,
     BanditCUcbConfig,
@@ -18,7 +23,18 @@ from dsebo.peer_configs.region import BaxusConfig, TurboConfig
 from dsebo.peer_configs.simple import CentreConfig, RandomConfig
 from dsebo.peer_configs.subspace import HesboConfig, RemboConfig, SirboConfig
 
+AnyPeer: TypeAlias = (
+    RandomConfig | CentreConfig | RemboConfig | HesboConfig | TurboConfig | BaxusConfig
+)
+
+# In the order in which a list of methods shows them.
+PEERS: dict[str, type[MethodConfig]] = {
+    peer.model_fields["method"].default: peer for peer in get_args(AnyPeer)
+}
+
 __all__ = [
+    "PEERS",
+    "AnyPeer",
     "BanditCUcbConfig",
     "BanditConfig",
     "BanditEpsilonGreedyConfig",
