@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +79,7 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, see below
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")  # a commit survives a power loss
+    connection.execute("PRAGMA cache_size = -32768")  # 32 MB, so that a long list stays in memory
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -96,8 +98,10 @@ def plain_errors(url: URL) -> Iterator[None]:
     """The database's own errors as a `StoreError`."""
     try:
         yield
-    except (exc.OperationalError, exc.DatabaseError, exc.InterfaceError) as error:
+    except exc.DBAPIError as error:
         raise _plain(url, str(error.orig).strip()) from error
+    except sqlite3.Error as error:  # from a connection that is only just being set up
+        raise _plain(url, str(error).strip()) from error
 
 
 def _plain(url: URL, said: str) -> StoreError:

@@ -114,4 +114,5 @@ def ordered(
     keys: list[ColumnElement[Any]] = [column.desc() if descending else column.asc()]
     if schema.run.c[order_by].nullable:
         keys.insert(0, column.is_(None))
-    return chosen.order_by(*keys, _run.id)
+    last = _run.id.desc() if descending else _run.id.asc()  # an index has both in one direction
+    return chosen.order_by(*keys, last)

@@ -20,7 +20,7 @@ LOCAL_OWNER = "local"
 
 @dataclass(frozen=True)
 class RunRow:
-    """One row of the list. Its config is parsed when first asked for."""
+    """One row of the list. Fields are taken from the database's row when first asked for."""
 
     id: str
     name: str
@@ -48,11 +48,19 @@ class RunRow:
     deleted_at: float | None
 
     def __getattr__(self, name: str) -> Any:
-        """Only called for what is not there yet: the config, of which a list needs little."""
-        if name == "config" and "_config" in self.__dict__:
-            self.__dict__["config"] = orjson.loads(self.__dict__["_config"])
-            return self.__dict__["config"]
-        raise AttributeError(name)
+        """Only called for a field that has not been asked for: a long list needs few of them."""
+        values = self.__dict__.get("_values")
+        if values is None or name not in _PLACE:
+            raise AttributeError(name)
+        value = values[_PLACE[name]]
+        if name in ("config", "tags"):
+            value = orjson.loads(value)
+        self.__dict__[name] = tuple(value) if name == "tags" else value
+        return self.__dict__[name]
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are of the fields, all of them."""
+        return RunRow, tuple(getattr(self, name) for name in _NAMES)
 
     @property
     def short_id(self) -> str:
@@ -61,25 +69,20 @@ class RunRow:
 
 
 _NAMES = [field.name for field in fields(RunRow)]
-_KEPT = ["_config" if name == "config" else name for name in _NAMES]
-_TAGS = _NAMES.index("tags")
-_STATE = _NAMES.index("state")
+_PLACE = {name: place for place, name in enumerate(_NAMES)}
 COLUMNS: list[ColumnElement[Any]] = [schema.run.c[name] for name in _NAMES]
 
 
 def to_rows(found: Sequence[Sequence[Any]], shown: dict[str, str]) -> list[RunRow]:
     """Rows from what `COLUMNS` selects; `shown` has the states that differ from the stored ones.
 
-    Past the dataclass's own `__init__`, which takes most of the time of a long list.
+    Past the dataclass's own `__init__`, which would take most of the time of a long list.
     """
     rows = []
     for values in found:
         row = object.__new__(RunRow)
-        kept = row.__dict__
-        kept.update(zip(_KEPT, values, strict=True))
-        tags = values[_TAGS]
-        kept["tags"] = () if tags == "[]" else tuple(orjson.loads(tags))
+        row.__dict__["_values"] = values
         if shown and values[0] in shown:
-            kept["state"] = shown[values[0]]
+            row.__dict__["state"] = shown[values[0]]
         rows.append(row)
     return rows

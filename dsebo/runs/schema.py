@@ -67,7 +67,7 @@ run = Table(
     Column("lease_host", Text),
     Column("lease_pid", Integer),
     Column("lease_process", Text),  # start of that process: a pid alone is used again
-    Index("run_created", "created"),
+    Index("run_created", "created", "id"),
     Index("run_state", "state"),
     Index("run_group", "group"),
 )

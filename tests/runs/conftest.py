@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -92,7 +93,7 @@ def postgres_server() -> Iterator[str]:
     port = _free_port()
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
-            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port)],
+            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port), "-F"],
             stdout=log, stderr=log, **common,
         )  # fmt: skip
     address = f"postgresql+psycopg://dsebo@127.0.0.1:{port}/postgres"
@@ -100,7 +101,7 @@ def postgres_server() -> Iterator[str]:
         _wait_until_up(address, server, folder / "log")
         yield address
     finally:
-        server.send_signal(2)  # "fast" shutdown
+        server.send_signal(signal.SIGQUIT)  # at once: its data is thrown away
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from runs_helpers import history, kill, reference, small, wait_for
-from runs_jobs import work
+from tests.runs.helpers import history, kill, reference, small, wait_for
+from tests.runs.jobs import work
 
 from dsebo.runs import Store
 from dsebo.runs.foreground import resumed_run
@@ -43,15 +43,25 @@ def only_run(url: str) -> tuple[Store, Any]:
     ],
 )
 def test_killed_at_a_chosen_moment(
-    processes: Any, any_url: str, expected: Any, moment: str, at: int, kept: int | None
+    processes: Any, url: str, expected: Any, moment: str, at: int, kept: int | None
 ) -> None:
-    if "postgresql" in any_url and at != 17:
-        pytest.skip("one moment is enough for the other database")
-    process = processes.Process(target=work, args=(any_url, CONFIG.to_json(), None, moment, at))
+    killed_and_resumed(processes, url, expected, moment, at, kept)
+
+
+@pytest.mark.postgres
+def test_killed_on_postgresql(processes: Any, postgres_url: str, expected: Any) -> None:
+    moment = "in the middle of the transaction"
+    killed_and_resumed(processes, postgres_url, expected, moment, 17, 16)
+
+
+def killed_and_resumed(
+    processes: Any, url: str, expected: Any, moment: str, at: int, kept: int | None
+) -> None:
+    process = processes.Process(target=work, args=(url, CONFIG.to_json(), None, moment, at))
     process.start()
     process.join(60)
     assert process.exitcode == -9
-    store, row = only_run(any_url)
+    store, row = only_run(url)
     assert row.n_done == len(history(store, row.id)[0])
     assert kept is None or row.n_done == kept
     assert history(store, row.id)[0] == expected[0][: row.n_done]

@@ -34,7 +34,7 @@ def upgrade() -> None:
     op.add_column(
         "evaluation", sa.Column("z_type", sa.String(2), nullable=False, server_default="f8")
     )
-    op.create_index("run_created", "run", ["created"])
+    op.create_index("run_created", "run", ["created", "id"])
     op.create_index("run_state", "run", ["state"])
     op.create_index("run_group", "run", ["group"])
     op.create_index("event_run", "event", ["run_id", "t"])

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from dsebo.config import RunConfig
 from dsebo.run import Runner
 from dsebo.runs import Store, schema
-from dsebo.runs.writing import point_bytes
+from dsebo.runs.records import point_bytes
 
 FIELDS = ("t", "y", "best", "d", "T", "since_gain", "failed", "z")
 
