@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsebo.config import DseboConfig, ObjectiveConfig, RunConfig
+from dsebo.config import METHODS, ObjectiveConfig, RunConfig
 from dsebo.expansion import Strategy
+from dsebo.method_config import DseboConfig
 from objectives import EmbeddedFunction, get_function
 
 Array = NDArray[np.float64]
@@ -93,7 +94,8 @@ PAPER_DSEBO = {"beta": 12.0, "d_l": 5, "d_h": 100}
 def paper_results() -> pd.DataFrame:
     """The paper's tables 1 to 5, as printed: table, task, D, method, subspace_d, mean, std ..."""
     with (files("dsebo.data") / "paper_results.csv").open() as text:
-        return pd.read_csv(text, comment="#")
+        table: pd.DataFrame = pd.read_csv(text, comment="#")
+    return table
 
 
 def is_paper_task(config: Mapping[str, Any]) -> bool:
@@ -115,7 +117,8 @@ def paper_rows(config: Mapping[str, Any]) -> pd.DataFrame:
         return table.iloc[:0]
     objective = config["objective"]
     task = table["task"].str.lower() == PAPER_NAMES.get(objective["name"], objective["name"])
-    return table[task & (table["D"] == objective["D"]) & table["table"].isin([1, 3])]
+    rows: pd.DataFrame = table[task & (table["D"] == objective["D"]) & table["table"].isin([1, 3])]
+    return rows
 
 
 def paper_value(config: Mapping[str, Any]) -> float | None:
@@ -148,14 +151,13 @@ def band(curves: Sequence[Array], kind: BandKind) -> pd.DataFrame:
     values = stack(curves)
     n = np.isfinite(values).sum(axis=0)
     t = np.arange(1, values.shape[1] + 1)
-    frame = pd.DataFrame({"t": t, "n": n})[n > 0]
+    frame: pd.DataFrame = pd.DataFrame({"t": t, "n": n})[n > 0]
     seen = values[:, n > 0]
     if kind == "median":
         low, mid, high = np.nanquantile(seen, [0.25, 0.5, 0.75], axis=0)
     else:
         mid = np.nanmean(seen, axis=0)
-        spread = np.array([column[np.isfinite(column)].std(ddof=1) if k > 1 else 0.0
-                           for column, k in zip(seen.T, n[n > 0], strict=True)])  # fmt: skip
+        spread = np.sqrt(np.nansum((seen - mid) ** 2, axis=0) / np.maximum(n[n > 0] - 1, 1))
         low, high = mid - spread, mid + spread
     return frame.assign(mid=mid, low=low, high=high)
 
@@ -163,6 +165,14 @@ def band(curves: Sequence[Array], kind: BandKind) -> pd.DataFrame:
 # --- groups of runs -------------------------------------------------------------------------
 
 EVERYTHING = "everything but the seed"
+SYMBOLS = {
+    "beta": "β",
+    "alpha": "α",
+    "d_l": "dₗ",
+    "d_h": "dₕ",
+    "d_e": "dₑ",
+    "kappa_scale": "κ scale",
+}
 
 
 def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,10 +194,9 @@ def group_runs(
     """
     flat = {run: _without_seeds(flat_config(config)) for run, config in configs.items()}
     if by != EVERYTHING:
-        labels = {run: f"{by} = {_short(settings.get(by))}" for run, settings in flat.items()}
+        labels = {run: _part(by, settings.get(by)) for run, settings in flat.items()}
     else:
-        telling = differing(list(flat.values()))
-        labels = {run: _label(settings, telling) for run, settings in flat.items()}
+        labels = _telling_labels(flat)
     groups: dict[str, list[str]] = {}
     for run, label in labels.items():
         groups.setdefault(label, []).append(run)
@@ -204,17 +213,21 @@ def _without_seeds(flat: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in flat.items() if k not in ("seed", "embedding_seed")}
 
 
-def _label(settings: Mapping[str, Any], telling: Sequence[str]) -> str:
-    if not telling:
-        return "all runs"
-    named = [name for name in telling if settings.get(name) is not None]
-    if "method" in named and settings["method"] != "dsebo":  # it has none of DSEBO's settings
-        named = [n for n in named if n in ("function", "method", "D", "d_e", "c", "K", "budget")]
-    return ", ".join(_part(name, settings[name]) for name in named)
+def _telling_labels(flat: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """A label for each run: its method if there are several, and what differs within it."""
+    everywhere = [n for n in differing(list(flat.values())) if n in ("function", "method")]
+    labels = {}
+    for run, settings in flat.items():
+        alike = [one for one in flat.values() if one["method"] == settings["method"]]
+        telling = everywhere + [name for name in differing(alike) if name not in everywhere]
+        labels[run] = ", ".join(_part(name, settings[name]) for name in telling) or "all runs"
+    return labels
 
 
 def _part(name: str, value: Any) -> str:
-    return str(value) if name in ("function", "method", "variant") else f"{name} = {_short(value)}"
+    if name == "method" and value in METHODS:
+        return METHODS[value].label
+    return str(value) if name == "function" else f"{SYMBOLS.get(name, name)} = {_short(value)}"
 
 
 def _short(value: Any) -> str:

@@ -1,8 +1,30 @@
-"""Placeholder."""
+"""Compare: runs or groups of runs, overlaid, in a table, and as files."""
 
 import streamlit as st
 
-from dsebo.ui import session
+from dsebo.ui import links, session
+from dsebo.ui.cache import SHARED
+from dsebo.ui.compare_view import choose_grouping, choose_runs, downloads, show_table
+from dsebo.ui.comparing import common_scale, figure_of_groups, groups_of
+from dsebo.ui.live import live_chart, load_plotly
+from dsebo.ui.words import plain
 
 session.require_router("compare")
-st.write("compare", dict(st.query_params))
+load_plotly()
+store = session.manager().store
+asked, said = links.open_compare(store)
+for sentence in said:
+    st.warning(plain(sentence))
+
+ids = choose_runs(store, asked.runs)
+if not ids:
+    st.info("Choose two or more runs above, or launch one with several repeats.")
+    links.write({})
+    st.stop()
+runs = [SHARED.data(store, run_id) for run_id in ids]
+look = choose_grouping(runs, asked, common_scale([run.row for run in runs]))
+groups = groups_of(runs, look.by)
+links.write(look.link(ids))
+live_chart(figure_of_groups(groups, look.kind, look.scale, look.singles), key="compare")
+show_table(groups)
+downloads(store, ids)

@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from dsebo.ui import scales, theme
 from dsebo.ui.scales import Scale
 from dsebo.ui.sketch import Sketch
+from dsebo.ui.slopes import draw_slopes
 from dsebo.ui.words import number
 
 Event = dict[str, Any]
@@ -76,7 +77,7 @@ def run_figure(
     _draw_values(sketch, evaluations, references, scale, between)
     if rows is ROWS:
         _draw_dimension(sketch, evaluations, changes, references, event)
-        _draw_slopes(sketch, changes, event, budget)
+        draw_slopes(sketch, changes, event, budget)
         _mark_chosen(sketch, event)
     return sketch.figure()
 
@@ -233,66 +234,6 @@ def _draw_dimension(
         (references.d_e, f"dₑ = {references.d_e}"),
     ]
     _reference_lines(sketch, "y2", lines, "linear", between)
-
-
-def _draw_slopes(
-    sketch: Sketch, changes: Sequence[Event], event: Event | None, budget: int
-) -> None:
-    """A bar for each slope, at the convergence that produced it; the deciding one stands out.
-
-    A convergence that did not expand is not recorded: its slope is drawn hollow.
-    """
-    sloped = [change for change in changes if change["slopes"]]
-    t = np.array([change["t"] for change in sloped], dtype=float)
-    newest = np.array([change["slopes"][-1] for change in sloped], dtype=float)
-    colours = [theme.VERMILLION if c is event else theme.GREEN for c in sloped]
-    kept = [c["event"] == "expanded" for c in sloped]
-    fills = [c if solid else theme.faint(c, 0.25) for c, solid in zip(colours, kept, strict=True)]
-    gaps = np.diff(t)
-    width = max(0.5, min(budget * 0.012, 0.8 * gaps.min() if gaps.size else budget))
-    sketch.bar(
-        x=t, y=newest, yaxis="y3", name="slope", width=width,
-        customdata=[_decision(change) for change in sloped],
-        hovertemplate="%{y:.3~g}, %{customdata}",
-        marker={"color": fills, "line": {"color": colours, "width": 1.5}},
-    )  # fmt: skip
-    high = max(float(newest.max()) if newest.size else 0.0, 1e-12)
-    sketch.layout["yaxis3"]["range"] = [min(0.0, float(newest.min(initial=0.0))), high * 1.75]
-    for change, slope in zip(sloped, newest, strict=True):
-        _label_bar(sketch, change, float(slope), change is event)
-    _mark_extremes(sketch, event)
-
-
-def _decision(change: Event) -> str:
-    """k and the step, as text: `k = 0.50, Δd 7 → 3`."""
-    before, after = change["delta_before"], change["delta_after"]
-    step = f"Δd = {after}" if before is None else f"Δd {before} → {after}"
-    return step if change["k"] is None else f"k = {change['k']:.2f}, {step}"
-
-
-def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool) -> None:
-    """k and Δd above a bar. The browser drops labels for which there is no room."""
-    sketch.note(
-        text=_decision(change).replace(", ", "<br>"), x=change["t"], y=max(slope, 0.0),
-        yref="y3", yanchor="bottom", align="center",
-        name="bar chosen" if chosen else "bar",
-        font={"color": theme.VERMILLION} if chosen else {},
-    )  # fmt: skip
-
-
-def _mark_extremes(sketch: Sketch, event: Event | None) -> None:
-    """s_min and s_max, between which the newest slope is scaled."""
-    if event is None or event["k"] is None:
-        return
-    for value, label in ((event["s_max"], "sₘₐₓ"), (event["s_min"], "sₘᵢₙ")):
-        sketch.line(
-            xref="paper", x0=0, x1=1, yref="y3", y0=value, y1=value,
-            line={"color": theme.GREY, "width": 1.5, "dash": "dot"},
-        )  # fmt: skip
-        sketch.note(
-            text=f"{label} = {number(value, 3)}", xref="paper", x=1, xanchor="right", yref="y3",
-            y=value, yanchor="bottom",
-        )  # fmt: skip
 
 
 def _mark_chosen(sketch: Sketch, event: Event | None) -> None:

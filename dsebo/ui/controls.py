@@ -10,7 +10,8 @@ from dsebo.runs import RunRow, StoreError
 from dsebo.ui import session
 from dsebo.ui.words import plain
 
-SPEEDS: tuple[float | None, ...] = (None, 1.0, 2.0, 5.0, 10.0, 20.0)
+FULL = 0.0
+SPEEDS = (FULL, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
 def controls(row: RunRow) -> None:
@@ -48,19 +49,20 @@ def act(action: Callable[[], None]) -> None:
 
 
 def _speed(row: RunRow, owner: str) -> None:
-    options = SPEEDS if row.speed in SPEEDS else (*SPEEDS, row.speed)
+    now = row.speed or FULL
+    options = SPEEDS if now in SPEEDS else (*SPEEDS, now)
     chosen = st.selectbox(
         "Speed",
         options,
-        index=options.index(row.speed),
+        index=options.index(now),
         format_func=_speed_words,
-        key=f"speed {row.id} {row.speed}",
+        key=f"speed {row.id} {now}",
         width=140,
         label_visibility="collapsed",
     )
-    if chosen != row.speed:
-        act(lambda: session.manager().set_speed(row.id, chosen, owner))
+    if chosen != now:
+        act(lambda: session.manager().set_speed(row.id, chosen or None, owner))
 
 
-def _speed_words(speed: float | None) -> str:
-    return "Full speed" if speed is None else f"{speed:g} a second"
+def _speed_words(speed: float) -> str:
+    return f"{speed:g} a second" if speed else "Full speed"

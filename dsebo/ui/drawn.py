@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -26,23 +27,28 @@ def references(row: RunRow) -> References:
     )
 
 
+def common_span(runs: Sequence[RunData], scale: Scale) -> tuple[float, float]:
+    """The value axis that holds all these runs."""
+    spans = [value_span(run.evaluations, references(run.row), scale) for run in runs]
+    return min(low for low, _ in spans), max(high for _, high in spans)
+
+
 def figure_of(
     data: RunData,
     scale: Scale,
     chosen: int | None = None,
-    whole: RunData | None = None,
+    value_range: tuple[float, float] | None = None,
     axis_end: int | None = None,
 ) -> go.Figure:
-    """The chart of a run; `whole` fixes its axes to the finished run while it is replayed."""
-    of = references(data.row)
+    """The chart of a run; a replay fixes its axes to those of the finished run."""
     figure = run_figure(
         data.evaluations,
         data.changes,
-        of,
+        references(data.row),
         axis_end or max(data.row.budget, data.t),
         scale,
         chosen,
-        value_span(whole.evaluations, of, scale) if whole else None,
+        value_range,
         revision=f"{data.row.id} {scale}",
     )
     figure.layout.meta = {**figure.layout.meta, "file": f"dsebo-{data.row.id[:8]}"}
@@ -54,6 +60,6 @@ def shared_figure(data: RunData, scale: Scale, chosen: int | None, **more: Any) 
     event = data.chosen(chosen)
     key = (
         data.row.id, data.t, len(data.events), data.row.budget, data.row.at_centre, scale,
-        event["t"] if event else None, bool(more.get("whole")), more.get("axis_end"),
+        event["t"] if event else None, more.get("value_range"), more.get("axis_end"),
     )  # fmt: skip
     return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **more).to_json().encode())

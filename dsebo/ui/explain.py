@@ -31,17 +31,19 @@ def _slope(event: Event) -> list[Step]:
     if not event["slopes"]:
         return []
     (d_0, d_1), (b_0, b_1) = event["dims"][-2:], event["bests"][-2:]
-    s = r"s_{n-1} = -\frac{b_n - b_{n-1}}{d_n - d_{n-1}}"
+    s = r"-\frac{b_n - b_{n-1}}{d_n - d_{n-1}}"
     filled = rf"-\frac{{{_g(b_1)} - {_signed(b_0)}}}{{{d_1} - {d_0}}} = {_g(event['slopes'][-1])}"
-    found = [Step("Newest slope: gain per added dimension", f"{s} = {filled}")]
+    found = [Step("Newest slope: gain per added dimension", _two("s_{n-1}", s, filled))]
     if event["k"] is not None:
         low, high, newest = event["s_min"], event["s_max"], event["slopes"][-1]
-        k = r"k = \frac{s_{n-1} - s_{\min}}{s_{\max} - s_{\min}} + 0.5"
+        k = r"\frac{s_{n-1} - s_{\min}}{s_{\max} - s_{\min}} + 0.5"
         numbers = (
             rf"\frac{{{_g(newest)} - {_signed(low)}}}{{{_g(high)} - {_signed(low)}}} + 0.5"
             rf" = {_g(event['k'])}"
         )
-        found.append(Step("Scaled between the least and the greatest so far", f"{k} = {numbers}"))
+        found.append(
+            Step("Scaled between the least and the greatest so far", _two("k", k, numbers))
+        )
     return found
 
 
@@ -53,7 +55,7 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
     if k is not None:
         general = rf"{at_least}\lfloor k\,\Delta d_{{\mathrm{{prev}}}} \rfloor{close}"
         filled = rf"{at_least}\lfloor {_g(k)} \cdot {before} \rfloor{close}"
-        return Step("Next step", rf"\Delta d = {general} = {filled} = {after}")
+        return Step("Next step", _two(r"\Delta d", general, f"{filled} = {after}"))
     if before is not None and not _is_fixed(event, optimizer):
         return Step(
             "All slopes are equal, so the step stays",
@@ -65,7 +67,7 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
         rf"{{{_g(optimizer['beta'])}}} \right\rfloor"
     )
     general = rf"\left\lfloor \frac{{{twice}(d_h - d_l)}}{{\beta}} \right\rfloor"
-    return Step("First step, from β alone", rf"\Delta d = {general} = {filled} = {after}")
+    return Step("First step, from β alone", _two(r"\Delta d", general, f"{filled} = {after}"))
 
 
 def _is_fixed(event: Event, optimizer: Mapping[str, Any]) -> bool:
@@ -77,7 +79,7 @@ def _next_dimension(event: Event, optimizer: Mapping[str, Any]) -> Step:
     d, delta, d_h, d_to = event["d_from"], event["delta_after"], optimizer["d_h"], event["d_to"]
     return Step(
         "Next dimension",
-        rf"d \leftarrow \min(d + \Delta d,\ d_h) = \min({d} + {delta},\ {d_h}) = {d_to}",
+        _two("d'", r"\min(d + \Delta d,\ d_h)", rf"\min({d} + {delta},\ {d_h}) = {d_to}"),
     )
 
 
@@ -96,9 +98,17 @@ def _patience(event: Event, optimizer: Mapping[str, Any], budget: int) -> Step:
         )
     return Step(
         "Patience in the next subspace",
-        rf"T = \left\lfloor {general} \right\rfloor = \left\lfloor {filled} \right\rfloor"
-        rf" = {event['T_after']}",
+        _two(
+            "T",
+            rf"\left\lfloor {general} \right\rfloor",
+            rf"\left\lfloor {filled} \right\rfloor = {event['T_after']}",
+        ),
     )
+
+
+def _two(left: str, general: str, filled: str) -> str:
+    """The formula, and under it the same with its numbers: narrow enough for half a page."""
+    return rf"\begin{{aligned}} {left} &= {general} \\[6pt] &= {filled} \end{{aligned}}"
 
 
 def _g(value: float) -> str:

@@ -124,21 +124,19 @@ def _input(spec: FieldSpec) -> None:
 
 
 def _number(spec: FieldSpec) -> None:
-    kind = int if spec.kind == "int" else float
+    whole = spec.kind == "int"
     high = min(form.LARGEST_INPUT, spec.high if spec.high is not None else form.LARGEST_INPUT)
     low = spec.low if spec.low is not None else -form.LARGEST_INPUT
     smallest = math.ulp(0.0) if spec.low_open else 0.0
-    st.number_input(
-        _label(spec),
-        min_value=kind(low + smallest),
-        max_value=kind(high),
-        step=1 if kind is int else _step(spec),
-        format="%d" if kind is int else "%g",
-        value=None if spec.optional else "min",
-        placeholder=EMPTY.get(spec.name, "none") if spec.optional else None,
-        key=_key(spec.name),
-        help=_help(spec),
-    )
+    limits: dict[str, Any] = {
+        "min_value": int(low) if whole else float(low + smallest),
+        "max_value": int(high) if whole else float(high),
+        "step": 1 if whole else _step(spec),
+        "format": "%d" if whole else "%g",
+        "value": None if spec.optional else "min",
+        "placeholder": EMPTY.get(spec.name, "none") if spec.optional else None,
+    }
+    st.number_input(_label(spec), key=_key(spec.name), help=_help(spec), **limits)
 
 
 def _step(spec: FieldSpec) -> float:

@@ -48,7 +48,7 @@ def function_picture(name: str, c: float) -> bytes:
         half = (base.upper - base.lower) / 2
         x, y = middle + half * objective.minimiser
         _mark(sketch, float(x), float(y), "circle", theme.VERMILLION, "minimum")
-    return sketch.figure().to_json().encode()
+    return str(sketch.figure().to_json()).encode()
 
 
 def _mark(sketch: Sketch, x: float, y: float, symbol: str, colour: str, name: str) -> None:

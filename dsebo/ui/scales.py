@@ -71,7 +71,7 @@ def axis_settings(scale: Scale, between: tuple[float, float]) -> dict[str, Any]:
 def _log_ticks(between: tuple[float, float]) -> list[float]:
     """1, 2, 5, 10 ... written out (Plotly's own in-between digits are too small to read)."""
     decades = between[1] - between[0]
-    steps = (1, 2, 5) if decades <= 2.5 else (1,)
+    steps: tuple[float, ...] = (1, 2, 5) if decades <= 2.5 else (1,)
     if decades <= 0.6:
         steps = (1, 1.5, 2, 3, 4, 5, 7)
     every = max(1, math.ceil(decades / 7))

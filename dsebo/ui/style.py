@@ -15,7 +15,8 @@ def _css() -> str:
 
 def apply() -> None:
     """Give the page its style."""
-    st.html(f"<style>{_css()}</style>")
+    with st.container(key="page-style"):
+        st.html(f"<style>{_css()}</style>")
 
 
 def icon() -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dsebo.runs import RunRow, StoreError
+from dsebo.runs import RunRow
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.controls import controls
@@ -84,12 +83,15 @@ def show_state(data: RunData) -> None:
     elif row.state in STATE_WORDS:
         st.info(STATE_WORDS[row.state])
     st.progress(min(1.0, data.t / row.budget), text=progress_words(data))
-    best, dimension, patience = st.columns([1, 1, 1.4])
-    best.metric("Best value", number(data.best), help="The least value found so far.")
-    if data.d is not None:
-        D = row.config["objective"]["D"]
-        dimension.metric("Subspace dimension d", str(data.d), help=f"Of D = {D} variables.")
-    with patience:
+    numbers(data)
+
+
+def numbers(data: RunData) -> None:
+    """Best value, dimension, patience: side by side, also on a phone."""
+    with st.container(horizontal=True, gap="large", key=f"numbers-{data.row.id}"):
+        st.metric("Best value", number(data.best), width="content")
+        if data.d is not None:
+            st.metric("Dimension d", str(data.d), width="content")
         gauge(data)
 
 
@@ -110,7 +112,7 @@ def gauge(data: RunData) -> None:
     if data.patience is None:
         return
     since, T = data.patience
-    with st.container(key="gauge"):
+    with st.container(key=f"gauge-{data.row.id}", width=230):
         st.metric(
             "Patience T",
             f"{max(0, T - since)} of {T} left",
@@ -119,21 +121,23 @@ def gauge(data: RunData) -> None:
         st.progress(min(1.0, max(0.0, (T - since) / T)))
 
 
-def scale_choice(row: RunRow, key: str = "") -> Scale:
+def scale_choice(row: RunRow) -> Scale:
     """The value axis, as the reader wants it."""
     chosen = st.segmented_control(
         "Value axis",
         SCALES,
         default=default_scale(row.minimum),
         format_func=str.capitalize,
-        key=f"scale{key} {row.id}",
+        key=f"scale {row.id}",
         label_visibility="collapsed",
         required=True,
     )
     return chosen or default_scale(row.minimum)
 
 
-def show_run(data: RunData, key: str = "", **drawing: Any) -> None:
+def show_run(
+    data: RunData, key: str = "", scale: Scale | None = None, stacked: bool = False, **drawing: Any
+) -> None:
     """The newest sentence, the charts, the feed and the formula; one choice is shown in all."""
     place = f"chosen{key} {data.row.id}"
     entries = feed(data.events)
@@ -141,13 +145,13 @@ def show_run(data: RunData, key: str = "", **drawing: Any) -> None:
         st.markdown(plain(entries[0].text) if entries else _nothing_yet(data))
     if not data.t and data.row.state == "queued":
         return
-    scale = scale_choice(data.row, key)
+    scale = scale or scale_choice(data.row)
     figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
     clicked = live_chart(figure, key=f"chart{key}")
     if clicked is not None and clicked != st.session_state.get(place):
         st.session_state[place] = clicked
         st.rerun(scope="fragment")
-    left, right = st.columns([1.1, 1], gap="large")
+    left, right = (st.container(), st.container()) if stacked else st.columns(2, gap="large")
     with left:
         _show_feed(data, entries, place)
     with right:
@@ -201,13 +205,3 @@ def _show_formula(data: RunData, place: str) -> None:
     for step in steps(event, data.row.config["optimizer"], data.row.config["budget"]):
         st.caption(step.words)
         st.latex(step.latex)
-
-
-def or_sentence(action: Callable[[], None]) -> bool:
-    """Do it; where the store refuses, show its one sentence. Whether it was done."""
-    try:
-        action()
-    except StoreError as error:
-        st.error(plain(str(error)))
-        return False
-    return True

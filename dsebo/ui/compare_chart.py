@@ -1,0 +1,172 @@
+"""Groups of runs over one iteration axis: best value, dimension and slopes, with bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dsebo.analysis import Array, BandKind, band
+from dsebo.ui import scales, theme
+from dsebo.ui.charts import ALONE, ROWS
+from dsebo.ui.scales import Scale
+from dsebo.ui.sketch import Sketch
+from dsebo.ui.words import number
+
+HEIGHT = 680
+NAMES = {
+    "best": ("Best value so far: the lower curve wins", "value F(x)"),
+    "d": ("Subspace dimension: who grows, and when", "dimension d"),
+    "slopes": ("Slopes: what each added dimension gained", "slope sᵢ"),
+}
+SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "pentagon")
+LEGEND_ROWS = 31  # px for each row of the legend
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What is drawn of one run: best and d at t = 1, 2, …, and the (t, slope) of convergences."""
+
+    best: Array
+    d: Array
+    slopes: Sequence[tuple[int, float]] = ()
+
+
+def compare_figure(
+    groups: Mapping[str, Sequence[Curves]],
+    kind: BandKind = "mean",
+    scale: Scale = "log",
+    singles: bool = False,
+    minimum: float | None = None,
+    at_centre: float | None = None,
+) -> go.Figure:
+    """Each group as one curve with its band; n stands in the legend.
+
+    Args:
+        groups: The runs of each group by its label.
+        kind: Mean ± standard deviation, or median and quartiles.
+        scale: Of the value axis.
+        singles: Whether single runs are drawn as well, faintly.
+        minimum, at_centre: Grey lines, where they are the same for all runs.
+    """
+    curves = [curve for group in groups.values() for curve in group]
+    rows = ROWS if any(np.isfinite(curve.d).any() for curve in curves) else ALONE
+    longest = max((len(curve.best) for curve in curves), default=1)
+    lines = [line for line in (minimum, at_centre) if line is not None and line != 0]
+    values = np.concatenate([*(curve.best for curve in curves), lines, np.empty(0)])
+    scale = scales.possible(scale, values)
+    sketch = _frame(rows, longest, len(groups))
+    for index, (label, group) in enumerate(groups.items()):
+        name = f"{label} (n = {len(group)})"
+        _draw_band(sketch, [c.best for c in group], kind, scale, "y", name, index, singles)
+        if rows is ROWS:
+            of_d = [c.d for c in group if np.isfinite(c.d).any()]
+            _draw_band(sketch, of_d, kind, "linear", "y2", name, index, singles)
+            _draw_slopes(sketch, group, name, index)
+    if rows is ROWS:
+        sketch.layout["yaxis2"]["rangemode"] = sketch.layout["yaxis3"]["rangemode"] = "tozero"
+    sketch.layout["yaxis"] |= scales.axis_settings(scale, scales.span(scale, values))
+    for value, label in ((at_centre, "centre"), (minimum, "F*")):
+        _grey_line(sketch, value, label, scale)
+    return sketch.figure()
+
+
+def _frame(rows: Mapping[str, tuple[float, float]], longest: int, groups: int) -> Sketch:
+    legend = min(groups, 10) * LEGEND_ROWS
+    layout = theme.base_layout((HEIGHT if rows is ROWS else HEIGHT // 2) + legend)
+    layout |= {
+        "showlegend": True,
+        "legend": {
+            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top",
+            "yref": "container", "bgcolor": theme.CLEAR, "font": {"size": theme.SIZE},
+        },
+        "uirevision": "compare",
+        "hovermode": "x unified",
+        "hoversubplots": "axis",
+        "meta": {"file": "dsebo-compare", "save": True},
+        "xaxis": theme.iteration_axis(longest, "y3" if rows is ROWS else "y"),
+    }  # fmt: skip
+    layout["margin"] = {**layout["margin"], "t": 44 + legend}
+    notes = []
+    for index, (row, between) in enumerate(rows.items(), start=1):
+        title, name = NAMES[row]
+        axis = f"yaxis{index if index > 1 else ''}"
+        layout[axis] = theme.axis(domain=between, anchor="x", nticks=5)
+        notes += [theme.heading(title, between[1]), theme.axis_name(name, between)]
+    return Sketch(layout, notes=notes)
+
+
+def _draw_band(
+    sketch: Sketch,
+    curves: Sequence[Array],
+    kind: BandKind,
+    scale: Scale,
+    axis: str,
+    name: str,
+    index: int,
+    singles: bool,
+) -> None:
+    """The middle line of a group, its band, and its single runs on demand."""
+    if not curves:
+        return
+    colour, dash = theme.series_style(index)
+    frame = band(curves, kind)
+    t = frame["t"].to_numpy()
+    mid, low, high = (frame[c].to_numpy(dtype=float) for c in ("mid", "low", "high"))
+    if scale == "log":  # mean − std may leave the axis
+        low = np.maximum(low, np.nanmin(np.concatenate(list(curves))) * 0.5)
+    if len(curves) > 1:
+        edge = np.concatenate([scales.place(scale, high), scales.place(scale, low)[::-1]])
+        sketch.scatter(
+            x=np.concatenate([t, t[::-1]]), y=edge.astype(np.float32), yaxis=axis, mode="lines",
+            line={"width": 0}, fill="toself", fillcolor=theme.faint(colour, 0.18),
+            hoverinfo="skip", showlegend=False, legendgroup=name,
+        )  # fmt: skip
+        if singles:
+            _draw_singles(sketch, curves, scale, axis, name, colour)
+    sketch.scatter(
+        x=t, y=scales.place(scale, mid).astype(np.float32), yaxis=axis, mode="lines", name=name,
+        legendgroup=name, showlegend=axis == "y", customdata=mid.astype(np.float32),
+        line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
+        hovertemplate="%{customdata:.4~g}",
+    )  # fmt: skip
+
+
+def _draw_singles(
+    sketch: Sketch, curves: Sequence[Array], scale: Scale, axis: str, name: str, colour: str
+) -> None:
+    for curve in curves:
+        sketch.scatter(
+            x0=1, dx=1, y=scales.place(scale, curve).astype(np.float32), yaxis=axis, mode="lines",
+            line={"color": theme.faint(colour, 0.4), "width": 1, "shape": "hv"},
+            hoverinfo="skip", showlegend=False, legendgroup=name,
+        )  # fmt: skip
+
+
+def _draw_slopes(sketch: Sketch, group: Sequence[Curves], name: str, index: int) -> None:
+    """Every slope of every run of the group, at its convergence."""
+    points = [point for curve in group for point in curve.slopes]
+    colour, _ = theme.series_style(index)
+    sketch.scatter(
+        x=np.array([t for t, _ in points]), y=np.array([s for _, s in points]), yaxis="y3",
+        mode="markers", name=name, legendgroup=name, showlegend=False, cliponaxis=False,
+        hovertemplate="slope %{y:.3~g}",
+        marker={"color": colour, "size": 9, "symbol": SYMBOLS[index % len(SYMBOLS)], "opacity": 0.8,
+                "line": {"width": 0}},
+    )  # fmt: skip
+
+
+def _grey_line(sketch: Sketch, value: float | None, label: str, scale: Scale) -> None:
+    if value is None or (scale == "log" and value <= 0):
+        return
+    at = float(scales.place(scale, np.array([value]))[0])
+    sketch.line(
+        xref="paper", x0=0, x1=1, yref="y", y0=at, y1=at,
+        line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
+    )  # fmt: skip
+    sketch.note(
+        f"{label} {number(value)}", xref="paper", x=1, xanchor="right", yref="y",
+        y=scales.position(scale, value), yanchor="bottom",
+    )  # fmt: skip
