@@ -24,7 +24,27 @@ from dsebo.peer_configs.simple import CentreConfig, RandomConfig
 from dsebo.peer_configs.subspace import HesboConfig, RemboConfig, SirboConfig
 
 AnyPeer: TypeAlias = (
-    RandomConfig | CentreConfig | RemboConfig | HesboConfig | TurboConfig | BaxusConfig
+    RandomConfig
+    | CentreConfig
+    | RemboConfig
+    | HesboConfig
+    | VboConfig
+    | SboSeConfig
+    | TurboConfig
+    | BaxusConfig
+    | SirboConfig
+    | MctsVsConfig
+    | LmMaEsConfig
+    | DcemConfig
+    | BanditExtremeConfig
+    | BanditCUcbConfig
+    | BanditEpsilonGreedyConfig
+    | BanditSoftmaxConfig
+    | BanditSuccessiveHalvingConfig
+    | BanditUcbEConfig
+    | BanditThompsonConfig
+    | BanditExpectationConfig
+    | BanditRandomConfig
 )
 
 # In the order in which a list of methods shows them.

@@ -10,8 +10,8 @@ from tests.conformance import CHECKS, config_of
 
 # A model that is searched only a little: the suite asks how a method keeps its promises, not how
 # well it does.
-QUICK: dict[str, Any] = {"fit_iterations": 3, "restarts": 2, "raw_samples": 10, "acq_iterations": 5}
-QUICK_REGION: dict[str, Any] = {"fit_iterations": 3, "candidates": 100, "features": 32}
+QUICK: dict[str, Any] = {"fit_iterations": 1, "restarts": 1, "raw_samples": 5, "acq_iterations": 2}
+QUICK_REGION: dict[str, Any] = {"fit_iterations": 1, "candidates": 100, "features": 32}
 
 # Settings under which a short run meets what the method is about (an expansion, for DSEBO).
 SETTINGS: list[tuple[str, dict[str, Any]]] = [
@@ -25,6 +25,21 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("hesbo", {"d": 4, **QUICK}),
     ("turbo", {"n_init": 4, "failure_tolerance": 2, "L_min": 0.5, **QUICK_REGION}),
     ("baxus", {"n_init": 3, "L_min": 0.5, **QUICK_REGION}),
+    ("vbo", QUICK),
+    ("sbo-se", {"n_init": 5, **QUICK}),
+    ("sirbo", {"d": 4, "n_init": 5, **QUICK}),
+    ("mcts-vs", {"n_init": 4, "samples": 1, "right_turns": 1, **QUICK}),
+    ("lm-ma-es", {"offspring": 6}),
+    ("dcem", {"samples": 6, "elites": 3}),
+    ("bandit-extreme", QUICK),
+    ("bandit-c-ucb", {"reward": "rank", **QUICK}),
+    ("bandit-epsilon-greedy", QUICK),
+    ("bandit-softmax", {"scale": "dsebo", **QUICK}),
+    ("bandit-successive-halving", QUICK),
+    ("bandit-ucb-e", QUICK),
+    ("bandit-thompson", QUICK),
+    ("bandit-expectation", QUICK),
+    ("bandit-random", QUICK),
 ]
 
 

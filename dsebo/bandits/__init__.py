@@ -1,0 +1,1 @@
+"""Bandit strategies that choose among subspaces of different dimension."""
