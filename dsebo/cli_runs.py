@@ -98,10 +98,10 @@ def list_command(
             tags=tag or (), group=group, search=search, order_by=sort, descending=not ascending,
             limit=limit,
         )  # fmt: skip
-    if as_json:
-        typer.echo(json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1))
-    else:
-        Console().print(_table(rows) if rows else "No runs.")
+        if as_json:
+            typer.echo(json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1))
+        else:
+            Console().print(_table(rows) if rows else "No runs.")
 
 
 def show_command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -49,9 +49,12 @@ class RunRow:
 
     def __getattr__(self, name: str) -> Any:
         """Only called for a field that has not been asked for: a long list needs few of them."""
-        values = self.__dict__.get("_values")
-        if values is None or name not in _PLACE:
+        if name not in _PLACE or "_found" not in self.__dict__:
             raise AttributeError(name)
+        values, rest, at = self.__dict__["_found"]
+        if _PLACE[name] >= len(values):
+            values = (*values, *rest(at))
+            self.__dict__["_found"] = values, rest, at
         value = values[_PLACE[name]]
         if name in ("config", "tags"):
             value = orjson.loads(value)
@@ -69,20 +72,46 @@ class RunRow:
 
 
 _NAMES = [field.name for field in fields(RunRow)]
-_PLACE = {name: place for place, name in enumerate(_NAMES)}
-COLUMNS: list[ColumnElement[Any]] = [schema.run.c[name] for name in _NAMES]
+_FIXED = ("config", "group", "owner", "source", "started", "minimum", "at_centre")
+_ORDER = [name for name in _NAMES if name not in _FIXED] + list(_FIXED)
+_PLACE = {name: place for place, name in enumerate(_ORDER)}
+_CHUNK = 500
+
+# What a list reads at once, and what never changes and is read when a row is asked for it.
+COLUMNS: list[ColumnElement[Any]] = [schema.run.c[n] for n in _ORDER if n not in _FIXED]
+FIXED_COLUMNS: list[ColumnElement[Any]] = [schema.run.c[n] for n in _FIXED]
+
+Load = Callable[[list[str]], dict[str, Sequence[Any]]]
 
 
-def to_rows(found: Sequence[Sequence[Any]], shown: dict[str, str]) -> list[RunRow]:
-    """Rows from what `COLUMNS` selects; `shown` has the states that differ from the stored ones.
+def to_rows(found: Sequence[Sequence[Any]], shown: dict[str, str], load: Load) -> list[RunRow]:
+    """Rows of a list, past the dataclass's own `__init__`, which would take most of the time.
 
-    Past the dataclass's own `__init__`, which would take most of the time of a long list.
+    Args:
+        found: What `COLUMNS` selects, with or without `FIXED_COLUMNS`.
+        shown: The states that differ from the stored ones.
+        load: Gives what `FIXED_COLUMNS` selects for some ids.
     """
+    rest = _Rest([values[0] for values in found], load)
     rows = []
-    for values in found:
+    for place, values in enumerate(found):
         row = object.__new__(RunRow)
-        row.__dict__["_values"] = values
+        row.__dict__["_found"] = values, rest, place
         if shown and values[0] in shown:
             row.__dict__["state"] = shown[values[0]]
         rows.append(row)
     return rows
+
+
+class _Rest:
+    """What never changes of the runs of a list, read some hundred runs at a time."""
+
+    def __init__(self, ids: list[str], load: Load) -> None:
+        self._ids, self._load = ids, load
+        self._known: dict[str, Sequence[Any]] = {}
+
+    def __call__(self, place: int) -> Sequence[Any]:
+        if self._ids[place] not in self._known:
+            first = place - place % _CHUNK
+            self._known.update(self._load(self._ids[first : first + _CHUNK]))
+        return self._known[self._ids[place]]

@@ -19,7 +19,7 @@ from dsebo.runs.filters import RunFilter, ordered, shown_states
 from dsebo.runs.leases import NO_LEASE
 from dsebo.runs.migrate import bring_up_to_date
 from dsebo.runs.points import Lifts
-from dsebo.runs.rows import COLUMNS, RunRow, to_rows
+from dsebo.runs.rows import COLUMNS, FIXED_COLUMNS, RunRow, to_rows
 
 Array = np.ndarray
 
@@ -91,7 +91,7 @@ class Store:
             shown = shown_states(connection)
             chosen = wanted.apply(select(*COLUMNS), shown)
             chosen = ordered(chosen, order_by, descending, shown).limit(limit).offset(offset)
-            return to_rows(connection.execute(chosen).all(), shown)
+            return to_rows(connection.execute(chosen).all(), shown, self._fixed)
 
     def count_runs(
         self,
@@ -118,8 +118,15 @@ class Store:
         """The run of that id, which may be shortened while it stays unique."""
         with self.read() as connection:
             full = find_id(connection, run_id)
-            found = connection.execute(select(*COLUMNS).where(schema.run.c.id == full)).all()
-            return to_rows(found, shown_states(connection, full))[0]
+            chosen = select(*COLUMNS, *FIXED_COLUMNS).where(schema.run.c.id == full)
+            found = connection.execute(chosen).all()
+            return to_rows(found, shown_states(connection, full), self._fixed)[0]
+
+    def _fixed(self, ids: list[str]) -> dict[str, Sequence[Any]]:
+        """What never changes of these runs."""
+        chosen = select(schema.run.c.id, *FIXED_COLUMNS).where(schema.run.c.id.in_(ids))
+        with self.read() as connection:
+            return {row[0]: row[1:] for row in connection.execute(chosen)}
 
     def evaluations(self, run_id: str, after: int = 0) -> pd.DataFrame:
         """The evaluations with t > after, a row each; y is NaN where one failed."""

@@ -93,8 +93,8 @@ def postgres_server() -> Iterator[str]:
     port = _free_port()
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
-            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port), "-F"],
-            stdout=log, stderr=log, **common,
+            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port),
+             "-F"], stdout=log, stderr=log, **common,
         )  # fmt: skip
     address = f"postgresql+psycopg://dsebo@127.0.0.1:{port}/postgres"
     try:

@@ -20,7 +20,9 @@ def work(url: str, config: str, run_id: str | None = None, moment: str = "", at:
     """Run, or resume, in the foreground; die at the chosen moment of evaluation `at`."""
     _arm(moment, at)
     store = Store.open(url)
-    events = resumed_run(store, run_id) if run_id else stored_run(RunConfig.from_json(config), store)
+    events = (
+        resumed_run(store, run_id) if run_id else stored_run(RunConfig.from_json(config), store)
+    )
     for _ in events:
         pass
 

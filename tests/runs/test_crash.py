@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 import time
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.runs.helpers import history, kill, reference, small, wait_for
-from tests.runs.jobs import work
 
 from dsebo.runs import Store
 from dsebo.runs.foreground import resumed_run
+from tests.runs.helpers import history, kill, reference, small, wait_for
+from tests.runs.jobs import work
 
 CONFIG = small(budget=30)
 
@@ -73,15 +74,13 @@ def killed_and_resumed(
     store.close()
 
 
-def test_killed_again_and_again_at_random_moments(
-    processes: Any, url: str, expected: Any
-) -> None:
+def test_killed_again_and_again_at_random_moments(processes: Any, url: str, expected: Any) -> None:
     chance = random.Random(3)
     run_id, kills, seen = None, 0, 0
     while kills < 5:
         process = processes.Process(target=work, args=(url, CONFIG.to_json(), run_id))
         process.start()
-        wait_for(lambda: _progress(url) > seen or not process.is_alive(), 60)
+        wait_for(partial(_moved, url, seen, process), 60)
         time.sleep(chance.uniform(0, 0.12))
         kill(process)
         store, row = only_run(url)
@@ -100,8 +99,8 @@ def test_killed_again_and_again_at_random_moments(
     store.close()
 
 
-def _progress(url: str) -> int:
+def _moved(url: str, seen: int, process: Any) -> bool:
     store = Store.open(url)
     rows = store.list_runs()
     store.close()
-    return rows[0].n_done if rows else 0
+    return bool(rows and rows[0].n_done > seen) or not process.is_alive()

@@ -71,7 +71,7 @@ def test_reading_is_incremental(store: Store) -> None:
     assert len(store.evaluations(run_id, after=20)) == 0
     assert list(store.evaluations(run_id, after=20).columns) == list(everything.columns)
     events = store.events(run_id)
-    assert [event["event"] for event in events][0] == "started"
+    assert events[0]["event"] == "started"
     assert store.events(run_id, after=10) == [event for event in events if event["t"] > 10]
 
 
@@ -177,7 +177,12 @@ def test_sqlite_is_set_up(store: Store) -> None:
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
         assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
-    with pytest.raises(StoreError, match="FOREIGN KEY"), store.write() as connection:
+    with pytest.raises(StoreError, match="FOREIGN KEY"):
+        orphan(store)
+
+
+def orphan(store: Store) -> None:
+    with store.write() as connection:
         row = {"run_id": "x" * 32, "t": 1, "state": "{}"}
         connection.execute(insert(schema.checkpoint), row)
 

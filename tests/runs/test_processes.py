@@ -1,0 +1,140 @@
+"""Whole processes: many writers on one store, exit, Ctrl-C, a full disk, memory."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+
+from dsebo.runs import RunManager, Settings, Store, StoreError
+from dsebo.runs.foreground import resumed_run, stored_run
+from tests.runs.helpers import history, reference, small, wait_for, wait_state
+from tests.runs.jobs import manage
+
+
+def test_eight_threads_and_two_processes_on_one_store(
+    processes: Any, store: Store, url: str
+) -> None:
+    config = small(budget=40, method="random")
+    both = [
+        processes.Process(target=manage, args=(url, config.to_json(), 8, 8, 100.0))
+        for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join(120)
+    assert [process.exitcode for process in both] == [0, 0]
+    rows = store.list_runs()
+    assert [(row.state, row.n_done, row.error) for row in rows] == [("finished", 40, None)] * 16
+    for row in rows:
+        assert history(store, row.id) == reference(small(40, row.seed, "random"))
+
+
+SCRIPT = """
+import sys, time
+from dsebo.config import RunConfig
+from dsebo.runs import RunManager, Settings, Store
+store = Store.open(sys.argv[1])
+manager = RunManager(store, Settings(slots=2))
+ids = manager.launch(RunConfig.from_json(sys.argv[2]), repeats=3)
+while min(row.n_done for row in store.list_runs()) < 2:
+    time.sleep(0.01)
+print("ready", flush=True)
+if sys.argv[3] == "exit":
+    sys.exit(0)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", ["exit", "ctrl-c"])
+def test_exit_and_ctrl_c_save_every_run(store: Store, url: str, how: str) -> None:
+    command = [sys.executable, "-c", SCRIPT, url, small(budget=2000).to_json(), how]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    began = time.monotonic()
+    if how == "ctrl-c":
+        process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    took = time.monotonic() - began
+    assert took < 6  # 2 s for the runs, the rest is Python's own way out on a busy machine
+    with store.read() as connection:  # written, not only worked out
+        written = connection.execute(text("SELECT state, lease_token FROM run")).all()
+    assert [tuple(row) for row in written] == [("interrupted", None)] * 3
+
+
+def test_a_full_disk_ends_the_run_and_leaves_a_readable_store(store: Store) -> None:
+    config = small(budget=400, method="random")
+    ids: list[str] = []
+    with store.read() as connection:
+        pages = connection.execute(text("PRAGMA page_count")).scalar_one()
+    store.engine.dispose()
+
+    def little_room(connection: Any, _: Any) -> None:
+        connection.execute(f"PRAGMA max_page_count = {pages + 8}")
+
+    event.listen(store.engine, "connect", little_room)
+    with pytest.raises(StoreError, match="is full"):
+        list(stored_run(config, store, on_id=ids.append))
+    row = store.get_run(ids[0])
+    assert row.state == "interrupted"
+    assert "full" in str(row.error)
+    assert 1 <= row.n_done == len(store.evaluations(row.id)) < 400
+    with store.read() as connection:
+        assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
+    event.remove(store.engine, "connect", little_room)
+    store.engine.dispose()
+    list(resumed_run(store, row.id))
+    assert history(store, row.id) == reference(config)
+
+
+def test_a_full_disk_under_a_manager(store: Store) -> None:
+    with store.read() as connection:
+        pages = connection.execute(text("PRAGMA page_count")).scalar_one()
+    store.engine.dispose()
+
+    def little_room(connection: Any, _: Any) -> None:
+        connection.execute(f"PRAGMA max_page_count = {pages + 8}")
+
+    event.listen(store.engine, "connect", little_room)
+    manager = RunManager(store, Settings(slots=1))
+    run_id = manager.launch(small(budget=400, method="random"))[0]
+    assert "full" in str(wait_state(store, run_id, "interrupted").error)
+    manager.close()
+
+
+def test_a_manager_does_not_grow_with_the_runs_it_has_worked_through(store: Store) -> None:
+    manager = RunManager(store, Settings(slots=2))
+    config = small(budget=5, method="random")
+
+    def work_through(count: int) -> int:
+        ids = manager.launch(config, repeats=count)
+        wait_for(lambda: store.count_runs(states=["finished"], ids=ids) == count, 120)
+        wait_for(lambda: not manager._sessions)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = work_through(15)
+        after = work_through(60)
+    finally:
+        tracemalloc.stop()
+    assert after - before < 200_000, f"{(after - before) / 60:.0f} bytes a run"
+    manager.close()
+
+
+def test_a_store_on_a_path_with_spaces(tmp_path: Path) -> None:
+    store = Store.open(str(tmp_path / "a folder" / "my runs.db"))
+    list(stored_run(small(budget=2, method="random"), store))
+    assert store.count_runs() == 1
+    store.close()
