@@ -13,7 +13,7 @@ import typer
 from dsebo.cli_runs import add_commands, open_store, stored_run
 from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
 from dsebo.events import Event
-from dsebo.fields import ConfigError, FieldSpec
+from dsebo.fields import ConfigError, FieldSpec, specs
 from dsebo.terminal import INTERRUPTED, print_json, show_live
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -156,6 +156,17 @@ def _watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
 
 app.command("run")(with_config_flags(run_command))
 add_commands(app)
+
+
+@app.command("methods")
+def methods_command() -> None:
+    """List the methods with their settings, defaults and ranges."""
+    for method, config in METHODS.items():
+        typer.echo(f"{method}: {config.label}")
+        for spec in specs(config):
+            flag = f"--{spec.name.replace('_', '-')}"
+            shown = f"{spec.symbol} " if spec.symbol else ""
+            typer.echo(f"    {flag:24s} {shown}= {spec.default}. {spec.help} ({spec.allowed})")
 
 
 @app.command("functions")
