@@ -35,3 +35,4 @@ if run_id is not None:
 if config is not None:
     with st.sidebar:
         start.show_facts(config)
+        session.lecturer_entry()

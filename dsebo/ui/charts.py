@@ -186,14 +186,15 @@ def _reference_lines(
         if value is None:
             continue
         at = scales.position(scale, value)
-        if at == -np.inf:  # 0 on a log axis
-            at, label = between[0], f"{label}, below a log axis"
-        else:
-            line = float(scales.place(scale, np.array([value]))[0])
-            sketch.line(
-                xref="paper", x0=0, x1=1, yref=axis, y0=line, y1=line,
-                line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
-            )  # fmt: skip
+        if at == -np.inf:  # 0 on a log axis: a word where a falling curve leaves room
+            note = {"x": 0, "xanchor": "left", "y": between[0], "yanchor": "bottom"}
+            sketch.note(f"{label}, below a log axis", xref="paper", yref=axis, **note)
+            continue
+        line = float(scales.place(scale, np.array([value]))[0])
+        sketch.line(
+            xref="paper", x0=0, x1=1, yref=axis, y0=line, y1=line,
+            line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
+        )  # fmt: skip
         beside = sum(abs(at - other) < CLOSE * reach for other in taken)
         taken.append(at)
         sketch.note(

@@ -15,21 +15,34 @@ SPEEDS = (FULL, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
 def controls(row: RunRow) -> None:
-    """The buttons that fit the run's state; none for a run of someone else's."""
+    """The buttons that fit the run's state; to a run of someone else's only a way to replay it."""
     manager, owner = session.manager(), session.owner()
-    if row.state == "finished" or row.state in ("failed", "cancelled"):
-        return
-    if not manager.may_control(row, owner):
-        st.caption("You are watching: only this run's owner or the lecturer may control it.")
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        if row.state in ("running", "queued"):
-            _button("Pause", "pause", lambda: manager.pause(row.id, owner))
+    mine = manager.may_control(row, owner)
+    with st.container(horizontal=True, vertical_alignment="center", key="controls"):
+        if row.state in ("finished", "failed", "cancelled"):
+            _after_the_end(row, owner, mine)
+        elif not mine:
+            st.caption("You are watching: only its owner or the lecturer may control this run.")
         else:
-            _button("Resume", "play_arrow", lambda: manager.resume(row.id, owner), primary=True)
-        _button("Step", "skip_next", lambda: manager.step(row.id, owner))
-        _button("Cancel", "stop", lambda: manager.cancel(row.id, owner))
-        _speed(row, owner)
+            if row.state in ("running", "queued"):
+                _button("Pause", "pause", lambda: manager.pause(row.id, owner))
+            else:
+                _button("Resume", "play_arrow", lambda: manager.resume(row.id, owner), True)
+            _button("Step", "skip_next", lambda: manager.step(row.id, owner))
+            _button("Cancel", "stop", lambda: manager.cancel(row.id, owner))
+            _speed(row, owner)
+
+
+def _after_the_end(row: RunRow, owner: str, mine: bool) -> None:
+    """Replay it; give a finished run more evaluations."""
+    if st.button("Replay", icon=":material/replay:", key="do Replay"):
+        st.switch_page("pages/replay.py", query_params={"run": row.id})
+    if row.state != "finished" or not mine:
+        return
+    with st.popover("Go on"):
+        more = st.number_input("More evaluations", 1, 10_000, 100, key="more evaluations")
+        if st.button("Go on", type="primary", key="do Go on"):
+            act(lambda: session.manager().extend(row.id, int(more), owner))
 
 
 def _button(label: str, icon: str, action: Callable[[], None], primary: bool = False) -> None:

@@ -9,7 +9,16 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-CSS = ".live-chart { width: 100%; min-height: 60px; }"
+CSS = """
+.live-chart { width: 100%; min-height: 60px; }
+.live-chart-files { display: flex; gap: 0.5rem; }
+.live-chart-files button {
+  font: inherit; font-size: 0.875rem; color: var(--st-text-color); background: none;
+  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius);
+  padding: 0.35rem 0.8rem; cursor: pointer;
+}
+.live-chart-files button:hover { border-color: var(--st-primary-color); }
+"""
 
 
 @lru_cache(maxsize=1)

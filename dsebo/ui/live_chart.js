@@ -25,9 +25,19 @@ function mount(parentElement) {
   const host = document.createElement("div");
   host.className = "live-chart";
   parentElement.appendChild(host);
-  const chart = { host, figure: null, text: null, send: null, drawn: false };
+  const files = document.createElement("div");
+  files.className = "live-chart-files";
+  parentElement.appendChild(files);
+  const chart = { host, files, figure: null, text: null, send: null, drawn: false };
   chart.resize = new ResizeObserver(() => chart.drawn && draw(chart));
   chart.resize.observe(host);
+  // A redraw would cut off a zoom that is being drawn: it waits for the mouse to be let go.
+  host.addEventListener("pointerdown", () => (chart.held = true), true);
+  chart.letGo = () => {
+    chart.held = false;
+    if (chart.late) setTimeout(() => draw(chart), 0);
+  };
+  window.addEventListener("pointerup", chart.letGo);
   // A switch between light and dark changes the page's colours, not the data.
   chart.theme = setInterval(() => {
     if (chart.drawn && pageColours(host).text !== chart.colour) draw(chart);
@@ -42,6 +52,7 @@ function unmount(parentElement) {
   setTimeout(() => {
     if (chart.host.isConnected) return;
     clearInterval(chart.theme);
+    window.removeEventListener("pointerup", chart.letGo);
     chart.resize.disconnect();
     if (window.Plotly) window.Plotly.purge(chart.host);
     charts.delete(parentElement);
@@ -65,14 +76,16 @@ function pageColours(element) {
 
 function draw(chart) {
   const { host, figure } = chart;
-  if (!host.isConnected || host.clientWidth === 0) return;
+  chart.late = chart.held;
+  if (chart.held || !host.isConnected || host.clientWidth === 0) return;
   const colours = pageColours(host);
   chart.colour = colours.text;
   const layout = themed(figure.layout, colours, host.clientWidth);
-  const name = (figure.layout.meta && figure.layout.meta.file) || "dsebo";
-  window.Plotly.react(host, figure.data, layout, config(chart, name)).then(() => {
+  chart.config = chart.config || config(chart); // another object would make react start anew
+  window.Plotly.react(host, figure.data, layout, chart.config).then(() => {
     if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));
     chart.drawn = true;
+    offerFiles(chart);
     host.dataset.ready = "true";
   });
 }
@@ -85,9 +98,10 @@ function themed(layout, colours, width) {
     font: { ...(layout.hoverlabel || {}).font, color: colours.text },
   };
   const notes = withoutCollisions(layout, width).map((note) =>
-    (note.name || "").startsWith("bar") ? { ...note, bgcolor: colours.background } : note
+    note.name === "bar chosen" ? { ...note, bgcolor: colours.background } : note
   );
-  return { ...layout, width, autosize: false, font, hoverlabel, annotations: notes };
+  const modebar = { bgcolor: "rgba(0,0,0,0)", color: "#84898F", activecolor: colours.text };
+  return { ...layout, width, autosize: false, font, hoverlabel, modebar, annotations: notes };
 }
 
 // Labels over bars: the chosen one first, then from the newest on, as long as there is room.
@@ -105,11 +119,11 @@ function withoutCollisions(layout, width) {
   return notes.filter((n) => !bars.includes(n) || shown.includes(n));
 }
 
-function config(chart, name) {
+function config(chart) {
   const save = (format) => ({
     name: `Save as ${format.toUpperCase()}`,
     icon: window.Plotly.Icons[format === "svg" ? "disk" : "camera"],
-    click: () => saveImage(chart, name, format),
+    click: () => saveImage(chart, format),
   });
   return {
     displaylogo: false,
@@ -120,9 +134,22 @@ function config(chart, name) {
   };
 }
 
+// Where the figure asks for it, the two files stand under it as buttons too.
+function offerFiles(chart) {
+  if (!(chart.figure.layout.meta || {}).save || chart.files.childElementCount) return;
+  for (const format of ["png", "svg"]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `Save as ${format.toUpperCase()}`;
+    button.onclick = () => saveImage(chart, format);
+    chart.files.appendChild(button);
+  }
+}
+
 // On paper a figure is dark on white, whatever the page looks like.
-function saveImage(chart, name, format) {
+function saveImage(chart, format) {
   const { data, layout } = chart.figure;
+  const name = (layout.meta || {}).file || "dsebo";
   const paper = { ...layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
   const width = Math.max(1000, chart.host.clientWidth);
   const options = { format, filename: name, width, height: layout.height, scale: 2 };

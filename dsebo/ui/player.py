@@ -31,10 +31,9 @@ def play(runs: Sequence[RunData], asked_t: int | None) -> None:
 
 def _refresh(runs: Sequence[RunData], last: int) -> None:
     _advance(last)
-    _controls(runs, last)
+    scale = _controls(runs, last)
     t = st.session_state[T]
     write({"t": str(t)}, keep=("run", "with"))
-    scale = scale_choice(runs[0].row)
     alike = len({json.dumps(run.row.config["objective"]) for run in runs}) == 1
     columns = st.columns(len(runs), gap="large")
     for column, run, key in zip(columns, runs, "ab", strict=False):
@@ -60,9 +59,9 @@ def _advance(last: int) -> None:
         st.rerun()  # drops the timer
 
 
-def _controls(runs: Sequence[RunData], last: int) -> None:
+def _controls(runs: Sequence[RunData], last: int) -> Scale:
     playing = st.session_state.get(PLAYING, False)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="player"):
+    with st.container(horizontal=True, vertical_alignment="center", key="player"):
         label, icon = ("Pause", "pause") if playing else ("Play", "play_arrow")
         if st.button(label, icon=f":material/{icon}:", type="primary", shortcut="P"):
             _toggle(last)
@@ -72,8 +71,10 @@ def _controls(runs: Sequence[RunData], last: int) -> None:
             "Speed", SPEEDS, index=2, format_func=lambda speed: f"{speed} a second", key=SPEED,
             label_visibility="collapsed", width=150,
         )  # fmt: skip
+        scale = scale_choice(runs[0].row)
     if last > 1:
         st.slider("Evaluation t", 1, last, key=T)
+    return scale
 
 
 def _toggle(last: int) -> None:

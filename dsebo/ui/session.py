@@ -8,6 +8,7 @@ import secrets
 import streamlit as st
 
 from dsebo.runs import LOCAL_OWNER, RunManager, Settings, Store
+from dsebo.runs.owners import same_secret
 
 COOKIE = "dsebo_owner"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -74,6 +75,23 @@ def remember_owner() -> None:
         keep = st.components.v2.component("keep_owner", js=_KEEP_TOKEN)
         token = st.session_state["owner"]
         keep(key="keep_owner", data={"name": COOKIE, "token": token}, height=1)
+
+
+def lecturer_entry() -> None:
+    """In class mode: where the lecturer's token is given, which then controls every run."""
+    if not class_mode() or not manager().settings.lecturer_token:
+        return
+    with st.popover("Lecturer", type="tertiary"):
+        if "lecturer" in st.session_state:
+            st.markdown("You may control every run.")
+            return
+        token = st.text_input("Lecturer's token", type="password", max_chars=200)
+        if not token:
+            return
+        if same_secret(token, manager().settings.lecturer_token):
+            st.session_state["lecturer"] = token
+            st.rerun()
+        st.error("This is not the lecturer's token.")
 
 
 def routed() -> None:

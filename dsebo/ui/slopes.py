@@ -37,7 +37,7 @@ def draw_slopes(sketch: Sketch, changes: Sequence[Event], event: Event | None, b
     sketch.layout["yaxis3"]["range"] = [min(0.0, float(newest.min(initial=0.0))), high * 1.75]
     for change, slope in zip(sloped, newest, strict=True):
         _label_bar(sketch, change, float(slope), change is event)
-    _mark_extremes(sketch, event)
+    _mark_extremes(sketch, event, budget)
 
 
 def _decision(change: Event) -> str:
@@ -57,13 +57,14 @@ def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool) -> Non
     )  # fmt: skip
 
 
-def _mark_extremes(sketch: Sketch, event: Event | None) -> None:
+def _mark_extremes(sketch: Sketch, event: Event | None, budget: int) -> None:
     """s_min and s_max, between which the newest slope is scaled."""
     if event is None or event["k"] is None:
         return
     high = sketch.layout["yaxis3"]["range"][1]
     apart = event["s_max"] - event["s_min"] > 0.2 * high
     below = "bottom" if apart else "top"  # the two names must not stand on each other
+    side_x = "left" if event["t"] > 0.8 * budget else "right"  # away from the bar's own text
     marks = ((event["s_max"], "sₘₐₓ", "bottom"), (event["s_min"], "sₘᵢₙ", below))
     for value, label, side in marks:
         sketch.line(
@@ -71,6 +72,7 @@ def _mark_extremes(sketch: Sketch, event: Event | None) -> None:
             line={"color": theme.GREY, "width": 1.5, "dash": "dot"},
         )  # fmt: skip
         sketch.note(
-            text=f"{label} = {number(value, 3)}", xref="paper", x=1, xanchor="right", yref="y3",
+            text=f"{label} = {number(value, 3)}", xref="paper",
+            x=0 if side_x == "left" else 1, xanchor=side_x, yref="y3",
             y=value, yanchor=side,
         )  # fmt: skip

@@ -81,7 +81,7 @@ def iteration_axis(budget: int, anchor: str = "y") -> dict[str, Any]:
         title={"text": "evaluation t", "standoff": 8, "font": {"size": SIZE}},
         range=[0, budget * 1.01], anchor=anchor, showgrid=False, showspikes=True,
         spikemode="across", spikethickness=1, spikedash="solid", spikecolor=GREY,
-        spikesnap="hovered data",
+        spikesnap="hovered data", unifiedhovertitle={"text": "evaluation %{x}"},
     )  # fmt: skip
 
 

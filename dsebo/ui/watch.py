@@ -14,6 +14,7 @@ from dsebo.ui.controls import controls
 from dsebo.ui.data import RunData
 from dsebo.ui.drawn import shared_figure
 from dsebo.ui.explain import Entry, feed, steps
+from dsebo.ui.links import remember_run
 from dsebo.ui.live import live_chart
 from dsebo.ui.scales import SCALES, Scale, default_scale
 from dsebo.ui.words import count, duration, number, plain, setting_line
@@ -31,13 +32,35 @@ STATE_WORDS = {
     "paused": "Paused. Step makes one evaluation, Resume lets it run.",
 }
 FEED_SHOWN = 6
+MOST_SIBLINGS = 20
 
 
 def watch(run_id: str) -> None:
     """The run, refreshed by itself until it ends."""
     data = SHARED.data(session.manager().store, run_id)
     every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
+    siblings(data.row)
     st.fragment(run_every=every)(_refresh)(data.row.id, every)
+
+
+def siblings(row: RunRow) -> None:
+    """The repeats that were launched together, by seed."""
+    rows = session.manager().store.list_runs(group=row.group, limit=MOST_SIBLINGS)
+    if not row.group or len(rows) < 2:
+        return
+    seeds = {one.seed: one.id for one in sorted(rows, key=lambda one: one.seed)}
+    with st.container(horizontal=True, vertical_alignment="center", key="siblings"):
+        st.markdown("Seed", width="content")
+        seed = st.segmented_control(
+            "Seed", list(seeds), default=row.seed, label_visibility="collapsed", required=True,
+            key=f"seed {row.id}",
+        )  # fmt: skip
+        if st.button("Compare them", type="tertiary"):
+            ids = ",".join(one_id[:12] for one_id in seeds.values())
+            st.switch_page("pages/compare.py", query_params={"runs": ids})
+    if seed is not None and seed != row.seed:
+        remember_run(seeds[seed])
+        st.rerun()
 
 
 def _refresh(run_id: str, every: float | None) -> None:

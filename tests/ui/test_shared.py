@@ -1,0 +1,99 @@
+"""What browsers share, what a report holds, and the bundled runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from dsebo.config import parse_flat
+from dsebo.runs import RunManager, Store
+from dsebo.ui import bundle
+from dsebo.ui.cache import FIGURES_KEPT, SharedCache, interval
+from dsebo.ui.report import export_html
+from tests.ui.conftest import SMALL
+
+
+def finished(manager: RunManager, **more: object) -> str:
+    run_id = manager.launch(parse_flat({**SMALL, **more}))[0]
+    for _ in range(600):
+        if manager.store.get_run(run_id).state == "finished":
+            return run_id
+        time.sleep(0.05)
+    raise AssertionError("the run did not finish")
+
+
+def test_data_is_read_on_to_the_same_as_read_whole(manager: RunManager) -> None:
+    shared = SharedCache()
+    run_id = manager.launch(parse_flat(SMALL))[0]
+    for _ in range(600):
+        data = shared.data(manager.store, run_id)
+        if data.ended:
+            break
+        time.sleep(0.02)
+    whole = SharedCache().data(manager.store, run_id)
+    assert data.evaluations["y"].tolist() == whole.evaluations["y"].tolist()
+    assert data.events == whole.events
+    assert data.t == 40
+    assert data.until(10).t == 10
+    assert all(event["t"] <= 10 for event in data.until(10).events)
+
+
+def test_a_figure_is_built_once_for_all_who_watch() -> None:
+    shared, built = SharedCache(), []
+
+    def build() -> bytes:
+        built.append(1)
+        time.sleep(0.05)
+        return b"figure"
+
+    watchers = [threading.Thread(target=shared.figure, args=("key", build)) for _ in range(30)]
+    for watcher in watchers:
+        watcher.start()
+    for watcher in watchers:
+        watcher.join()
+    assert len(built) == 1
+    for key in range(FIGURES_KEPT + 50):
+        shared.figure(key, lambda: b"")
+    assert len(shared._figures) == FIGURES_KEPT
+
+
+def test_polling_slows_down_as_watchers_grow() -> None:
+    shared = SharedCache()
+    counts = [shared.watch("run", f"browser {i}") for i in range(30)]
+    assert counts[-1] == 30
+    assert interval(1, "running") == 0.5
+    assert interval(30, "running") == pytest.approx(3.0)
+    assert interval(1, "paused") > interval(1, "running")
+
+
+def test_the_report_is_one_file_and_escapes_names(manager: RunManager) -> None:
+    first = finished(manager)
+    second = finished(manager, seed=2)
+    manager.rename(first, "<img src=x onerror=alert(1)>")
+    html = export_html(manager.store, [first, second]).decode()
+    assert "<img src=x" not in html
+    assert "&lt;img src=x" in html
+    assert html.count("plotly-graph-div") == 3
+    assert 'src="http' not in html
+    assert "Compared" in html
+
+
+def test_a_bundle_is_made_and_imported_once(
+    manager: RunManager, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = bundle.make([("Small", dict(SMALL), 2)])
+    assert isinstance(packed, bytes)
+    ids = bundle.import_bundled(manager.store)
+    assert len(ids) == 10
+    assert {row.source for row in manager.store.list_runs()} == {"bundled"}
+    assert all(row.n_done == row.budget for row in manager.store.list_runs())
+    assert bundle.import_bundled(manager.store) == []
+
+
+def test_a_store_with_runs_is_left_alone(manager: RunManager) -> None:
+    run_id = manager.launch(parse_flat(SMALL), paused=True)[0]
+    manager.delete(run_id)
+    assert bundle.import_bundled(manager.store) == []
+    assert isinstance(manager.store, Store)
