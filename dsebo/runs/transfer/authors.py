@@ -67,8 +67,8 @@ def _imported(
             f"{other}, line {len(dims)}: {len(dims)} dimensions are not allowed: one for each of "
             f"the {len(values)} values but the first."
         )
+    _check_dimensions(dims, int(match["D"]), other)
     config = _config(match, path, dims)
-    _check_dimensions(dims, config.objective.D, other)
     told = reconstruct(config, values, [dims[0], *dims])
     events: list[dict[str, Any]] = [_started(config), *told.events]
     whole = len(values) >= config.budget

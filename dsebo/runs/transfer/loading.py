@@ -89,7 +89,7 @@ def _unzipped(data: bytes, name: str) -> dict[str, bytes]:
     ) as error:  # fmt: skip
         if isinstance(error, StoreError):
             raise
-        raise StoreError(f"{name} is not a whole zip file: {error}.") from None
+        raise StoreError(f"{name} is not a whole zip file: {str(error)[:120]}.") from None
 
 
 def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo, name: str) -> bytes:

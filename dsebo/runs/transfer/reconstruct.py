@@ -40,7 +40,7 @@ def reconstruct(config: RunConfig, values: list[float], dims: list[int]) -> Eval
     told, now = Evaluations(), start(strategy)
     for t, y in enumerate(values, 1):
         before = now
-        then = dims[t] if t < len(dims) else None
+        then = dims[min(t, len(dims) - 1)]  # after the last one: nothing that is not on record
         now, event = _one(strategy, before, t, y, then)
         told.patience.append(before.T)
         told.since_gain.append(now.count if event is None else before.count + 1)
@@ -51,11 +51,11 @@ def reconstruct(config: RunConfig, values: list[float], dims: list[int]) -> Eval
 
 
 def _one(
-    strategy: Strategy, now: Progress, t: int, y: float, then: int | None
+    strategy: Strategy, now: Progress, t: int, y: float, then: int
 ) -> tuple[Progress, Converged | None]:
-    """What followed evaluation t, given the dimension `then` of the next one (None: the last)."""
+    """What followed evaluation t, given the dimension `then` of the next one."""
     ruled, event = after_evaluation(strategy, now, t, y)
-    if then is None or ruled.d == then:
+    if ruled.d == then:
         return ruled, event
     counted, _ = after_evaluation(strategy, replace(now, T=_NEVER), t, y)
     counted = replace(counted, T=now.T)

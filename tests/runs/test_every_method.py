@@ -1,0 +1,54 @@
+"""Every method that there is can be stored, interrupted, resumed, exported and imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dsebo.config import METHODS, RunConfig
+from dsebo.run import Runner
+from dsebo.runs import Store, export_json, import_bytes
+from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.predict import predict
+from tests.runs.helpers import history, reference
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_interrupted_twice_and_moved_to_another_store(
+    store: Store, tmp_path: Path, method: str
+) -> None:
+    config = RunConfig.parse(
+        {
+            "objective": {"name": "sphere", "D": 40, "d_e": 4},
+            "optimizer": {"method": method},
+            "budget": 12,
+        }
+    )
+    expected = reference(config)
+    n = len(expected[0])
+    ids: list[str] = []
+    events = stored_run(config, store, on_id=ids.append)
+    for event in events:
+        if event.kind == "evaluated" and event.t >= min(4, n):
+            break
+    events.close()
+    other = Store.open(str(tmp_path / "other.db"))
+    assert import_bytes(other, export_json(store, ids), "b.json") == ids
+    if other.get_run(ids[0]).state != "finished":
+        again = resumed_run(other, ids[0])
+        for event in again:
+            if event.t >= min(8, n):
+                break
+        again.close()
+        if other.get_run(ids[0]).state != "finished":
+            list(resumed_run(other, ids[0]))
+    assert history(other, ids[0]) == expected
+    runner, t = Runner.from_config(config), 0
+    while not runner.done:
+        x, t = runner.optimizer.ask().x, t + 1
+        np.testing.assert_allclose(other.point(ids[0], t), x, rtol=1e-6, atol=1e-6)
+        runner.step()
+    assert predict(config).seconds > 0
+    other.close()
