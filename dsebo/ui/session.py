@@ -64,7 +64,7 @@ def owner() -> str:
     if "lecturer" in st.session_state:
         return str(st.session_state["lecturer"])
     if "owner" not in st.session_state:
-        kept = st.context.cookies.get(COOKIE, "")
+        kept = str(st.context.cookies.get(COOKIE, ""))
         st.session_state["owner"] = kept if _TOKEN.fullmatch(kept) else secrets.token_hex(16)
     return str(st.session_state["owner"])
 

@@ -1,0 +1,85 @@
+"""Pages without a browser, on a store of their own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsebo.config import parse_flat
+from dsebo.runs import RunManager
+from dsebo.runs.transfer import export_json, import_bytes
+from dsebo.ui import bundle, session
+from tests.ui.conftest import SMALL
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DSEBO_DB", f"sqlite:///{tmp_path}/pages.db")
+    monkeypatch.setattr(bundle, "NAME", "none")
+    monkeypatch.chdir(ROOT)
+    session.forget()
+    yield
+    session.forget()
+
+
+@pytest.fixture
+def manager() -> RunManager:
+    return session.manager()
+
+
+_made: dict[str, bytes] = {}  # each run is made once in a test session, then imported
+
+
+@pytest.fixture
+def finished(manager: RunManager) -> Callable[..., str]:
+    """The id of a small run that has ended."""
+
+    def run(**more: object) -> str:
+        key = json.dumps(more, sort_keys=True)
+        if key in _made:
+            return import_bytes(manager.store, _made[key], "run.json")[0]
+        wanted = SMALL if "method" not in more else {"D": 50, "d_e": 8, "budget": 40}
+        run_id = manager.launch(parse_flat({**wanted, **more}))[0]
+        wait_for(lambda: manager.store.get_run(run_id).state == "finished")
+        _made[key] = export_json(manager.store, [run_id])
+        return run_id
+
+    return run
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Until it holds, or the test fails."""
+    for _ in range(1500):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not come about")
+
+
+def open_page(name: str, **query: str) -> AppTest:
+    """A page as the router shows it."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    if name != "run":
+        at.session_state["routed"] = True
+        at.session_state["wanted"] = (name, query)
+    else:
+        for key, value in query.items():
+            at.query_params[key] = value
+    return at.run()
+
+
+def said(at: AppTest) -> str:
+    """Everything that the page says."""
+    kinds = ("markdown", "caption", "error", "warning", "info", "metric", "title", "subheader")
+    return "\n".join(
+        f"{getattr(e, 'value', '')} {getattr(e, 'label', '')}"
+        for kind in kinds
+        for e in at.get(kind)
+    )

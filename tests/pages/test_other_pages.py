@@ -1,0 +1,134 @@
+"""Replay, Runs and Compare in each of their states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsebo.config import parse_flat
+from dsebo.runs import RunManager
+from tests.pages.conftest import open_page, said, wait_for
+from tests.ui.conftest import SMALL
+
+
+def figure(at: AppTest, index: int = -1) -> dict:  # type: ignore[type-arg]
+    return json.loads(at.get("bidi_component")[index].proto.bytes)
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [("replay", "no run with an evaluation"), ("runs", "No run yet"), ("compare", "Choose two")],
+)
+def test_an_empty_store_is_explained(page: str, words: str) -> None:
+    at = open_page(page)
+    assert not at.exception
+    assert words in said(at)
+
+
+@pytest.mark.parametrize("page", ["replay", "compare"])
+@pytest.mark.parametrize("bad", ["no-such-run", "<script>", "x" * 5000])
+def test_a_bad_link_shows_a_sentence(page: str, bad: str, finished: Callable[..., str]) -> None:
+    finished()
+    at = open_page(page, **{"run" if page == "replay" else "runs": bad})
+    assert not at.exception
+    assert len(at.warning) == 1
+
+
+def test_replay_shows_the_run_as_it_stood(
+    finished: Callable[..., str], manager: RunManager
+) -> None:
+    run_id = finished()
+    at = open_page("replay", run=run_id, t="10")
+    assert not at.exception
+    y = manager.store.evaluations(run_id)["y"]
+    assert at.metric[0].value.replace("−", "-").startswith(f"{y[:10].min():.4g}"[:4])
+    assert at.slider[0].value == 10
+    expansions = [e["t"] for e in manager.store.events(run_id) if e["event"] == "expanded"]
+    following = next(t for t in expansions if t > 10)
+    next(b for b in at.button if b.label == "Next expansion").click().run()
+    assert at.slider[0].value == following
+    assert f"Algorithm 1 at evaluation {following}" in said(at)
+    at.slider[0].set_value(1).run()
+    assert "Algorithm 1" not in said(at)
+    assert figure(at)["layout"]["xaxis"]["range"] == [0, 40.4]
+
+
+def test_replay_plays_and_pauses(finished: Callable[..., str]) -> None:
+    at = open_page("replay", run=finished(), t="5")
+    next(b for b in at.button if b.label == "Play").click().run()
+    assert at.session_state["replay_playing"]
+    next(b for b in at.button if b.label == "Pause").click().run()
+    assert not at.session_state["replay_playing"]
+
+
+def test_two_runs_in_lockstep(finished: Callable[..., str]) -> None:
+    first, second = finished(), finished(seed=2)
+    at = open_page("replay", run=first, **{"with": second}, t="20")
+    assert not at.exception
+    shown = [json.loads(c.proto.bytes) for c in at.get("bidi_component") if c.proto.bytes]
+    assert len(shown) == 2
+    assert shown[0]["layout"]["yaxis"]["range"] == shown[1]["layout"]["yaxis"]["range"]
+
+
+def test_the_table_of_runs(finished: Callable[..., str], manager: RunManager) -> None:
+    run_id = finished()
+    manager.tag(run_id, ["lesson"])
+    manager.launch(parse_flat({**SMALL, "function": "levy"}), paused=True, name="<b>Levy</b>")
+    at = open_page("runs")
+    assert not at.exception
+    table = at.dataframe[0].value
+    assert list(table["Name"]) == ["<b>Levy</b>", "DSEBO on sphere, D = 50"]
+    row = manager.store.get_run(run_id)
+    assert table["Best"][1] == row.best
+    assert table["Final d"][1] == row.d
+    at.multiselect[1].select("levy").run()
+    assert list(at.dataframe[0].value["Function"]) == ["Levy"]
+    at.multiselect[1].unselect("levy").run()
+    at.multiselect[2].select("lesson").run()
+    assert len(at.dataframe[0].value) == 1
+    at.text_input[0].set_value("no such name").run()
+    assert "No run passes these filters" in said(at)
+
+
+def test_deleted_runs_have_a_place(finished: Callable[..., str], manager: RunManager) -> None:
+    run_id = finished()
+    manager.delete(run_id)
+    at = open_page("runs")
+    assert "No run yet" in said(at)
+    at.toggle[0].set_value(True).run()
+    assert len(at.dataframe[0].value) == 1
+
+
+def test_compare_groups_and_tables(finished: Callable[..., str]) -> None:
+    ids = [finished(), finished(seed=2), finished(beta=3.0)]
+    at = open_page("compare", runs=",".join(run_id[:12] for run_id in ids), by="beta")
+    assert not at.exception
+    table = at.dataframe[0].value
+    assert list(table["group"]) == ["β = 6", "β = 3"]
+    assert list(table["runs"]) == [2, 1]
+    legend = [t["name"] for t in figure(at)["data"] if t.get("showlegend", True) and "name" in t]
+    assert legend == ["β = 6 (n = 2)", "β = 3 (n = 1)"]
+    assert str(at.query_params["runs"]).count(",") == 2
+    assert len(at.get("download_button")) == 4
+
+
+def test_compare_begins_with_runs_that_compare_well(finished: Callable[..., str]) -> None:
+    ids = {finished(), finished(seed=2)}
+    finished(function="levy")
+    at = open_page("compare")
+    assert set(at.multiselect[0].value) == ids
+
+
+def test_the_papers_row_stands_beside_ours(manager: RunManager) -> None:
+    run_id = manager.launch(parse_flat({}), paused=True)[0]
+    manager.step(run_id)
+    wait_for(lambda: manager.store.get_run(run_id).n_done == 1)
+    at = open_page("compare", runs=run_id)
+    table = at.dataframe[0].value
+    assert list(table["source"]) == ["this software", "the paper"]
+    assert table["mean"][1] == 3.9387
+    at.toggle[1].set_value(True).run()
+    assert len(at.dataframe[0].value) == 20

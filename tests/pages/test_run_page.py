@@ -1,0 +1,211 @@
+"""The Run page in each of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsebo.config import parse_flat
+from dsebo.runs import RunManager
+from dsebo.runs.commands import change
+from dsebo.ui import session
+from tests.pages.conftest import open_page, said, wait_for
+from tests.ui.conftest import SMALL
+
+
+def button(at: AppTest, label: str) -> Any:
+    return next(one for one in at.button if one.label == label)
+
+
+def labels(at: AppTest) -> set[str]:
+    return {one.label for one in at.button}
+
+
+def field(at: AppTest, name: str) -> Any:
+    return at.number_input(key=f"set_{name}")
+
+
+def paused(manager: RunManager, steps: int = 3, **more: object) -> str:
+    """A run that has made some evaluations and waits."""
+    run_id = manager.launch(parse_flat({**SMALL, **more}), paused=True)[0]
+    for wanted in range(1, steps + 1):
+        manager.step(run_id)
+        wait_for(lambda wanted=wanted: manager.store.get_run(run_id).n_done >= wanted)
+    return run_id
+
+
+def test_the_first_screen() -> None:
+    at = open_page("run")
+    assert not at.exception
+    page = said(at)
+    for title in ("20\\-second demonstration", "The paper's setting", "β too small"):
+        assert title in page
+    assert "First step $\\Delta d$ | 7" in page
+    assert "20, at most 41" in page
+    assert "30.1" in page
+    assert "800 kB" in page
+    assert "Predicted time" in page
+    assert "Launch" in labels(at)
+
+
+def test_a_preset_fills_the_form_and_the_link() -> None:
+    at = open_page("run")
+    at.button(key="preset beta-large").click().run()
+    assert field(at, "beta").value == 32.0
+    assert at.query_params["beta"] in ("32", ["32"])
+    at.selectbox(key="preset").select("far-shift").run()
+    assert field(at, "c").value == 5.0
+    assert field(at, "beta").value == 12.0
+    field(at, "c").set_value(4.0).run()
+    assert at.selectbox(key="preset").value == "own"
+
+
+def test_a_link_opens_the_same_form() -> None:
+    at = open_page("run", D="200", function="levy", beta="7", seed="9")
+    assert not at.exception
+    assert (field(at, "D").value, field(at, "beta").value, field(at, "seed").value) == (200, 7, 9)
+    assert at.selectbox(key="set_function").value == "levy"
+
+
+def test_a_new_function_brings_its_shift_and_the_variant_its_model() -> None:
+    at = open_page("run")
+    at.selectbox(key="set_function").select("griewank").run()
+    assert field(at, "c").value == 10.0
+    at.selectbox(key="set_variant").select("authors").run()
+    assert field(at, "kappa_scale").value == 1.0
+    at.selectbox(key="set_method").select("random").run()
+    assert not at.exception
+    assert at.selectbox(key="set_function").value == "griewank"
+
+
+@pytest.mark.parametrize(
+    ("link", "part"),
+    [
+        ({"D": "many"}, "a whole number from 1"),
+        ({"run": "../../etc"}, "not an id of a run"),
+        ({"run": "feedbeef"}, "feedbeef"),
+        ({"x": "1"}, "is not a setting"),
+    ],
+)
+def test_a_bad_link_shows_one_plain_sentence(link: dict[str, str], part: str) -> None:
+    at = open_page("run", **link)
+    assert not at.exception
+    shown = [one.value.replace("\\", "") for one in [*at.warning, *at.error]]
+    assert len(shown) == 1
+    assert part in shown[0]
+
+
+def test_what_does_not_fit_together_is_said_and_not_launched(manager: RunManager) -> None:
+    at = open_page("run")
+    field(at, "D").set_value(20).run()
+    assert "d_e = 30 is not allowed" in at.error[0].value.replace("\\", "")
+    button(at, "Launch").click().run()
+    assert manager.store.count_runs() == 0
+
+
+def test_launch_shows_the_run_at_once(manager: RunManager) -> None:
+    at = open_page("run", **{name: f"{value:g}" for name, value in SMALL.items()}, speed="2")
+    button(at, "Launch").click().run()
+    assert not at.exception
+    rows = manager.store.list_runs()
+    assert [row.budget for row in rows] == [40]
+    assert rows[0].id in str(at.query_params["run"])
+    assert "of 40 evaluations" in at.get("progress")[0].proto.text
+    assert {"Pause", "Step", "Cancel"} <= labels(at)
+
+
+def test_repeats_are_one_group_to_step_through(manager: RunManager) -> None:
+    at = open_page("run", **{name: f"{value:g}" for name, value in SMALL.items()}, repeats="3")
+    button(at, "Launch").click().run()
+    assert manager.store.count_runs() == 3
+    assert "Compare them" in labels(at)
+
+
+def test_pause_step_resume_cancel(manager: RunManager) -> None:
+    run_id = paused(manager)
+    at = open_page("run", run=run_id)
+    assert "Paused" in said(at)
+    button(at, "Step").click().run()
+    wait_for(lambda: manager.store.get_run(run_id).n_done == 4)
+    button(at, "Cancel").click().run()
+    wait_for(lambda: manager.store.get_run(run_id).state == "cancelled")
+    at.run()
+    assert "Cancelled" in said(at)
+    assert "Pause" not in labels(at)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("failed", "This run failed. Ten in a row"),
+        ("cancelled", "Cancelled."),
+        ("interrupted", "The server stopped"),
+    ],
+)
+def test_states_that_need_words(manager: RunManager, state: str, words: str) -> None:
+    run_id = paused(manager)
+    manager.cancel(run_id)
+    wait_for(lambda: manager.store.get_run(run_id).state == "cancelled")
+    change(manager.store, run_id, state=state, error="Ten in a row")
+    at = open_page("run", run=run_id)
+    assert not at.exception
+    assert words in said(at).replace("\\", "")
+    assert ("Resume" in labels(at)) == (state == "interrupted")
+
+
+def test_a_finished_run_explains_itself(finished: Callable[..., str], manager: RunManager) -> None:
+    run_id = finished()
+    at = open_page("run", run=run_id)
+    assert not at.exception
+    page = said(at).replace("\\", "")
+    assert "What happened" in page
+    assert "no gain above" in page
+    assert "Algorithm 1 at evaluation" in page
+    assert len(at.get("bidi_component")) >= 2
+    assert field(at, "D").value == SMALL["D"]  # its setting, to be varied
+    first = next(e for e in manager.store.events(run_id) if e["event"] == "expanded")
+    show = next(b for b in at.button if b.key and b.key.endswith(f"expanded-{first['t']}"))
+    show.click().run()
+    assert f"Algorithm 1 at evaluation {first['t']}" in said(at)
+
+
+def test_a_finished_run_can_go_on(finished: Callable[..., str], manager: RunManager) -> None:
+    run_id = finished()
+    at = open_page("run", run=run_id)
+    at.number_input(key="more evaluations").set_value(5).run()
+    at.button(key="do Go on").click().run()
+    assert manager.store.get_run(run_id).budget == 45
+
+
+def test_a_method_without_a_subspace(finished: Callable[..., str]) -> None:
+    at = open_page("run", run=finished(method="random"))
+    assert not at.exception
+    assert "Algorithm 1 at" not in said(at)
+
+
+def test_a_name_is_text(finished: Callable[..., str], manager: RunManager) -> None:
+    run_id = finished()
+    manager.rename(run_id, "<img src=x> **b** :smile:")
+    at = open_page("run", run=run_id)
+    heading = next(m.value for m in at.markdown if "badge" in m.value)
+    assert r"\<img src\=x\> \*\*b\*\* \:smile\:" in heading
+
+
+def test_in_class_mode_a_link_gives_no_control(
+    manager: RunManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = manager.settings.model_copy(update={"mode": "class", "lecturer_token": "chalk"})
+    monkeypatch.setattr(manager, "settings", settings)
+    run_id = manager.launch(parse_flat(SMALL), paused=True, owner="a" * 32)[0]
+    at = open_page("run", run=run_id)
+    assert "only its owner or the lecturer" in said(at)
+    assert not {"Pause", "Resume", "Step", "Cancel"} & labels(at)
+    at.session_state["lecturer"] = "chalk"
+    at.run()
+    assert "Resume" in labels(at)
+    assert session.class_mode()
+    page = said(at) + str(at.query_params)
+    assert "a" * 32 not in page
