@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from dsebo.config import RunConfig
 from dsebo.events import Event
@@ -26,7 +26,7 @@ def stored_run(
     tags: Sequence[str] = (),
     owner: str = LOCAL_OWNER,
     on_id: Callable[[str], None] | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """The events of a new run, each committed before it is given out.
 
     Stopping early, by Ctrl-C or by no longer asking, leaves the run interrupted, to be resumed.
@@ -47,7 +47,7 @@ def stored_run(
     yield from _events(store, lease)
 
 
-def resumed_run(store: Store, run_id: str) -> Iterator[Event]:
+def resumed_run(store: Store, run_id: str) -> Generator[Event, None, None]:
     """The further events of a run that nobody works on, from its last committed evaluation."""
     row = store.get_run(run_id)
     if row.deleted_at is not None:
@@ -57,7 +57,7 @@ def resumed_run(store: Store, run_id: str) -> Iterator[Event]:
     yield from _events(store, claim(store, row.id))
 
 
-def _events(store: Store, lease: Lease) -> Iterator[Event]:
+def _events(store: Store, lease: Lease) -> Generator[Event, None, None]:
     heartbeat = Heartbeat(store)
     heartbeat.hold([lease])
     try:

@@ -30,7 +30,7 @@ def predict(config: RunConfig, budget: int | None = None) -> Prediction:
     if method.method == "centre":
         return Prediction(20 * _TOUCH * D, _BASE_BYTES + 16 * D)
     if method.method == "random":
-        return Prediction(n * (1e-4 + 20 * _TOUCH * D), _BASE_BYTES + 16 * D)
+        return Prediction(n * (2.5e-4 + 20 * _TOUCH * D), _BASE_BYTES + 16 * D)
     d_h = int(getattr(method, "d_h", min(D, 100)))
     points = 8 * n * d_h
     kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies

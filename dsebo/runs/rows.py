@@ -93,12 +93,13 @@ def to_rows(found: Sequence[Sequence[Any]], shown: dict[str, str], load: Load) -
         load: Gives what `FIXED_COLUMNS` selects for some ids.
     """
     rest = _Rest([values[0] for values in found], load)
+    new, put = object.__new__, object.__setattr__
     rows = []
     for place, values in enumerate(found):
-        row = object.__new__(RunRow)
-        row.__dict__["_found"] = values, rest, place
+        row = new(RunRow)
+        put(row, "_found", (values, rest, place))
         if shown and values[0] in shown:
-            row.__dict__["state"] = shown[values[0]]
+            put(row, "state", shown[values[0]])
         rows.append(row)
     return rows
 

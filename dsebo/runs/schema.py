@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 metadata = MetaData()
@@ -110,4 +110,24 @@ checkpoint = Table(
     _run_id(),
     Column("t", Integer, nullable=False),
     Column("state", Text, nullable=False),  # JSON, without what the evaluations give
+)
+
+# since schema 3
+floor = Table(
+    "floor",
+    metadata,
+    Column("key", String(64), primary_key=True),  # a hash of all that the floor depends on
+    Column("d", Integer, primary_key=True),
+    Column("value", Double, nullable=False),
+    Column("z", LargeBinary, nullable=False),  # where it is reached: larger d start from there
+)
+
+prediction = Table(
+    "prediction",
+    metadata,
+    Column("room", String(40), primary_key=True),
+    Column("lesson", String(64), primary_key=True),
+    Column("nickname", String(40), primary_key=True),
+    Column("value", String(64), nullable=False),
+    Column("created", Double, nullable=False),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from dsebo.events import Event, Started
 from dsebo.run import Runner
@@ -55,7 +55,7 @@ class Session:
         """Look at the orders now."""
         self._wake.set()
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Generator[Event, None, None]:
         """The run's events, each after it has been committed. However it ends, it is saved."""
         try:
             yield from self._work()

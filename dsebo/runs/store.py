@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, bindparam, func, select, update
 
 from dsebo.config import RunConfig
 from dsebo.runs import schema
@@ -27,6 +28,12 @@ _EVALUATION = (
     "t", "y", "best", "d", "T", "since_gain", "failed",
     "seconds", "seconds_fit", "seconds_acq", "seconds_eval",
 )  # fmt: skip
+_SELECT_AFTER = (  # built once: it is asked for every second by every open page
+    select(*(schema.evaluation.c[name] for name in _EVALUATION))
+    .where(schema.evaluation.c.run_id == bindparam("run"))
+    .where(schema.evaluation.c.t > bindparam("after"))
+    .order_by(schema.evaluation.c.t)
+)
 _DTYPES = {"t": np.int64, "failed": np.bool_}
 _WHOLE = ("d", "T", "since_gain")
 
@@ -38,6 +45,9 @@ class Store:
         self.engine = engine
         self._writing = engine.execution_options(**WRITING)
         self._lifts = Lifts()
+        # SQLite has one writer: waiting here is fair and quick, its own waiting sleeps and polls
+        sqlite = engine.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
 
     @classmethod
     def open(cls, url: str | None = None) -> Store:
@@ -65,7 +75,7 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One short transaction: all of it or, after an exception, nothing."""
-        with plain_errors(self.engine.url), self._writing.begin() as connection:
+        with plain_errors(self.engine.url), self._turn, self._writing.begin() as connection:
             yield connection
 
     def list_runs(
@@ -130,12 +140,9 @@ class Store:
 
     def evaluations(self, run_id: str, after: int = 0) -> pd.DataFrame:
         """The evaluations with t > after, a row each; y is NaN where one failed."""
-        table = schema.evaluation
         with self.read() as connection:
             full = find_id(connection, run_id)
-            chosen = select(*(table.c[name] for name in _EVALUATION))
-            chosen = chosen.where(table.c.run_id == full, table.c.t > after).order_by(table.c.t)
-            found = connection.execute(chosen).all()
+            found = connection.execute(_SELECT_AFTER, {"run": full, "after": after}).all()
         columns = zip(*found, strict=True) if found else [()] * len(_EVALUATION)
         return pd.DataFrame(
             {name: _column(name, values) for name, values in zip(_EVALUATION, columns, strict=True)}

@@ -32,7 +32,7 @@ def small(budget: int = 30, seed: int = 1, method: str = "dsebo", **optimizer: A
 def reference(config: RunConfig, budget: int | None = None) -> tuple[list[Any], list[Any]]:
     """(evaluations, events) of the run when nothing interrupts it, straight from the engine."""
     runner = Runner.from_config(config, budget=budget)
-    events = [runner.started()]
+    events: list[Any] = [runner.started()]
     while not runner.done:
         events += runner.step()
     events.append(runner.finished())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import time
 from typing import Any
 
 from dsebo.config import RunConfig
-from dsebo.runs import RunManager, Settings, Store, writing
+from dsebo.runs import RunManager, Settings, Store
 from dsebo.runs.foreground import resumed_run, stored_run
 
 
@@ -29,18 +30,18 @@ def work(url: str, config: str, run_id: str | None = None, moment: str = "", at:
 
 def _arm(moment: str, at: int) -> None:
     """Put the death where it belongs."""
-    import dsebo.algorithm
-    import dsebo.runs.session
-
+    session: Any = importlib.import_module("dsebo.runs.session")
+    writing: Any = importlib.import_module("dsebo.runs.writing")
+    algorithm: Any = importlib.import_module("dsebo.algorithm")
     if moment == "between tell and commit":
-        commit = dsebo.runs.session.commit_step
+        commit = session.commit_step
 
         def before_commit(store: Any, lease: Any, runner: Any, *rest: Any) -> Any:
             if runner.t == at:
                 die()
             return commit(store, lease, runner, *rest)
 
-        dsebo.runs.session.commit_step = before_commit
+        session.commit_step = before_commit
     elif moment == "in the middle of the transaction":
         save = writing.save_checkpoint
 
@@ -51,7 +52,7 @@ def _arm(moment: str, at: int) -> None:
 
         writing.save_checkpoint = half_written
     elif moment == "in the middle of an expansion":
-        after = dsebo.algorithm.after_evaluation
+        after = algorithm.after_evaluation
 
         def expanding(strategy: Any, now: Any, t: int, y: float) -> Any:
             result = after(strategy, now, t, y)
@@ -59,9 +60,9 @@ def _arm(moment: str, at: int) -> None:
                 die()
             return result
 
-        dsebo.algorithm.after_evaluation = expanding
+        algorithm.after_evaluation = expanding
     elif moment == "after the commit":
-        update = dsebo.runs.session.commit_step
+        update = session.commit_step
 
         def after_commit(store: Any, lease: Any, runner: Any, *rest: Any) -> Any:
             order = update(store, lease, runner, *rest)
@@ -69,7 +70,7 @@ def _arm(moment: str, at: int) -> None:
                 die()
             return order
 
-        dsebo.runs.session.commit_step = after_commit
+        session.commit_step = after_commit
     elif moment:
         raise ValueError(moment)
 

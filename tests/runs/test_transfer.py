@@ -116,7 +116,8 @@ def test_a_bundle_imports_again_losslessly(store: Store, two: list[str], any_url
 
 
 def test_an_imported_run_goes_on_to_the_same_history(store: Store, tmp_path: Path) -> None:
-    config, ids = small(budget=14), []
+    config = small(budget=14)
+    ids: list[str] = []
     events = stored_run(config, store, on_id=ids.append)
     for event in events:
         if event.t == 6:

@@ -1,0 +1,274 @@
+"""The figures behind the promises of `dsebo.runs`.
+
+    python benchmarks/runs_proof.py [kill|writers|imports|disk|speed|memory|predict] ...
+
+Each part prints what it measured and raises where a promise does not hold.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' helpers are used here too
+
+from sqlalchemy import event, text
+
+from dsebo.config import RunConfig
+from dsebo.run import run
+from dsebo.runs import RunManager, Settings, Store, StoreError, export_json
+from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.predict import predict
+from tests.runs import jobs
+from tests.runs.helpers import history, reference, small
+from tests.runs.test_mutations import attempt, mutated, rows, whole
+from tests.runs.test_store import many_runs
+from tests.runs.test_transfer import finished, pair, zipped
+
+MOMENTS = (
+    "between tell and commit",
+    "in the middle of the transaction",
+    "in the middle of an expansion",
+    "after the commit",
+)
+
+
+def _processes() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["dsebo.runs", "dsebo.runs.foreground", "torch", "objectives"])
+    return context
+
+
+def kill(folder: Path) -> None:
+    """kill -9 at 24 random moments and at 12 chosen ones."""
+    config = small(budget=40)
+    expected = reference(config)
+    processes, chance = _processes(), random.Random(1)
+    lost = doubled = 0
+    kept: list[int] = []
+    cases: list[tuple[str, int]] = [("", 0)] * 24
+    cases += [(moment, at) for moment in MOMENTS for at in (2, 13, 27)]
+    for i, (moment, at) in enumerate(cases):
+        url = f"sqlite:///{folder}/kill{i}.db"
+        Store.open(url).close()
+        args = (url, config.to_json(), None, moment, at)
+        process = processes.Process(target=jobs.work, args=args)
+        process.start()
+        if not moment:
+            _wait_for_evaluations(url, chance.randrange(0, 30), process)
+            time.sleep(chance.uniform(0, 0.05))
+            os.kill(process.pid, signal.SIGKILL)
+        process.join(120)
+        store = Store.open(url)
+        found = store.list_runs()
+        if found:
+            run_id, before = found[0].id, history(store, found[0].id)[0]
+            kept.append(len(before))
+            lost += found[0].n_done - len(before)
+            if found[0].state != "finished":
+                assert found[0].state == "interrupted", found[0].state
+                list(resumed_run(store, run_id))
+            after = history(store, run_id)
+            doubled += len(after[0]) - len({row[0] for row in after[0]})
+            assert after[0][: len(before)] == before
+            assert after == expected, (i, moment)
+        store.close()
+    print(
+        f"kill -9: 24 random and {len(cases) - 24} chosen moments, killed after {min(kept)} to "
+        f"{max(kept)} of 40 evaluations; every resumed history identical, {lost} lost, "
+        f"{doubled} doubled"
+    )
+
+
+def _wait_for_evaluations(url: str, count: int, process: Any) -> None:
+    store = Store.open(url)
+    while process.is_alive():
+        found = store.list_runs()
+        if found and found[0].n_done >= count:
+            break
+        time.sleep(0.002)
+    store.close()
+
+
+def writers(folder: Path) -> None:
+    """8 threads in each of 2 processes on one SQLite store."""
+    url = f"sqlite:///{folder}/writers.db"
+    config = small(budget=100, method="random")
+    store, processes = Store.open(url), _processes()
+    began = time.perf_counter()
+    both = [
+        processes.Process(target=jobs.manage, args=(url, config.to_json(), 8, 8, 300.0))
+        for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join(400)
+    took = time.perf_counter() - began
+    found = store.list_runs()
+    assert [row.state for row in found] == ["finished"] * 16, [row.error for row in found]
+    for row in found:
+        assert history(store, row.id) == reference(small(100, row.seed, "random"))
+    store.close()
+    print(
+        f"writers: 2 processes with 8 threads each, 1600 evaluations in {took:.1f} s, "
+        "0 times 'database is locked', every history identical"
+    )
+
+
+def imports(folder: Path) -> None:
+    """1500 truncated or mutated files."""
+    store = Store.open(str(folder / "imports.db"))
+    ids = [finished(store, small(budget=8)), finished(store, small(budget=3, method="random"))]
+    bundle, files = export_json(store, ids), pair()
+    outcomes: Counter[str] = Counter()
+    before = rows(store)
+    for i in range(1500):
+        chance = random.Random(i)
+        broken = sorted(files)[i % 2]
+        data, name = (
+            (mutated(bundle, chance), "x.json"),
+            (mutated(zipped(files), chance), "x.zip"),
+            (zipped({**files, broken: mutated(files[broken], chance)}), "x.zip"),
+        )[i % 3]
+        found, _ = attempt(store, data, name)
+        outcomes["still good, imported whole" if found else "refused in a sentence"] += 1
+        if found:
+            assert all(whole(store, run_id) for run_id in found)
+            before = rows(store)
+        assert rows(store) == before
+    store.close()
+    said = ", ".join(f"{count} {what}" for what, count in outcomes.items())
+    print(f"imports: 1500 truncated or mutated files, 0 crashes, 0 partial rows; {said}")
+
+
+def disk(folder: Path) -> None:
+    """A database that may not grow."""
+    store = Store.open(str(folder / "disk.db"))
+    with store.read() as connection:
+        pages = connection.execute(text("PRAGMA page_count")).scalar_one()
+    store.engine.dispose()
+
+    def little_room(connection: Any, _: Any) -> None:
+        connection.execute(f"PRAGMA max_page_count = {pages + 8}")
+
+    event.listen(store.engine, "connect", little_room)
+    ids: list[str] = []
+    config = small(budget=400, method="random")
+    try:
+        list(stored_run(config, store, on_id=ids.append))
+    except StoreError as error:
+        said = str(error)
+    row = store.get_run(ids[0])
+    assert row.state == "interrupted"
+    assert row.n_done == len(store.evaluations(row.id))
+    event.remove(store.engine, "connect", little_room)
+    store.engine.dispose()
+    list(resumed_run(store, row.id))
+    assert history(store, row.id) == reference(config)
+    store.close()
+    print(
+        f"full disk: stopped after {row.n_done} of 400 as {row.state}, resumed to the end; {said}"
+    )
+
+
+def speed(folder: Path) -> None:
+    """Lists and single runs, wall time, best and median."""
+    store = Store.open(str(folder / "speed.db"))
+    many_runs(store, 10_000)
+    run_id = finished(store, small(budget=500, method="random"))
+    _times("10 001 runs listed with state, best and d", store.list_runs, 50)
+    _times("one run of 500 evaluations", lambda: store.evaluations(run_id), 5)
+    _times("its last 5 evaluations", lambda: store.evaluations(run_id, after=495), 5)
+    _times("one row", lambda: store.get_run(run_id), 5)
+    store.close()
+
+
+def _times(what: str, work: Callable[[], Any], limit: float) -> None:
+    took = []
+    for _ in range(25):
+        began = time.perf_counter()
+        work()
+        took.append(1e3 * (time.perf_counter() - began))
+    took.sort()
+    print(f"speed: {what}: best {took[0]:.1f} ms, median {took[12]:.1f} ms (limit {limit} ms)")
+
+
+def memory(folder: Path) -> None:
+    """One manager, 20 runs to warm up, then 100 more."""
+    store = Store.open(str(folder / "memory.db"))
+    manager = RunManager(store, Settings(slots=2))
+
+    def work_through(count: int) -> float:
+        ids = manager.launch(small(budget=8), repeats=count)
+        while store.count_runs(states=["finished"], ids=ids) < count:
+            time.sleep(0.05)
+        gc.collect()
+        return _resident()
+
+    first = work_through(20)
+    second = work_through(100)
+    manager.close()
+    store.close()
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print(f"memory: {first:.1f} MB after 20 runs, {second:.1f} MB after 120, at most {most:.0f} MB")
+    assert second - first < 10
+
+
+def _resident() -> float:
+    """Megabytes of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def prediction(folder: Path) -> None:
+    """Predicted seconds against measured ones."""
+    for method, D, budget in (
+        ("dsebo", 100, 100),
+        ("dsebo", 1000, 100),
+        ("dsebo", 1000, 250),
+        ("dsebo", 20_000, 60),
+        ("random", 1000, 500),
+    ):
+        config = RunConfig.parse(
+            {"objective": {"D": D}, "optimizer": {"method": method}, "budget": budget}
+        )
+        began = time.thread_time()
+        list(run(config))
+        took, said = time.thread_time() - began, predict(config)
+        print(
+            f"predict: {method}, D = {D}, {budget} evaluations: {said.seconds:.2f} s predicted, "
+            f"{took:.2f} s measured; {said.memory_bytes / 1e6:.0f} MB predicted"
+        )
+
+
+PARTS: dict[str, Callable[[Path], None]] = {
+    "kill": kill,
+    "writers": writers,
+    "imports": imports,
+    "disk": disk,
+    "speed": speed,
+    "memory": memory,
+    "predict": prediction,
+}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or PARTS:
+        with tempfile.TemporaryDirectory(prefix="dsebo-proof-") as folder:
+            PARTS[name](Path(folder))
+
+
+if __name__ == "__main__":
+    main()
