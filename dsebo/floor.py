@@ -26,8 +26,9 @@ from objectives import Objective
 
 Array = NDArray[np.float64]
 
-STARTS, ITERATIONS = 16, 150
+STARTS, SHORT, KEPT, ITERATIONS = 16, 25, 3, 150  # many starts for a while, the best to the end
 FLOOR_STREAM = 2**40  # random numbers apart from those of any step of the run
+SEARCH = f"L-BFGS {STARTS}/{SHORT}/{KEPT}/{ITERATIONS}, 1"  # what else a stored floor depends on
 
 
 @dataclass(frozen=True)
@@ -43,30 +44,57 @@ class NoFloor(ConfigError):
     """The floor does not apply; the message says why."""
 
 
-def floors_of_config(
-    config: RunConfig, dims: Sequence[int], progress: Callable[[int, int], None] | None = None
-) -> list[Floor]:
-    """The floors of a config's own S, for the given dimensions in ascending order."""
+def applies(config: RunConfig) -> None:
+    """Raise NoFloor, with the reason, where a run has no floor that can be computed."""
     if not isinstance(config.optimizer, DseboConfig):
         raise NoFloor("The floor does not apply: only DSEBO has a shared embedding that is known.")
     objective = make_objective(config)
     if not objective.differentiable:
         raise NoFloor(f"The floor does not apply: {objective.name} has no gradients.")
-    d_h = config.optimizer.d_h
-    wrong = [d for d in dims if not 1 <= d <= d_h]
-    if wrong or not dims:
-        shown = wrong[0] if wrong else list(dims)
-        raise NoFloor(f"dims = {shown} is not allowed: whole numbers from 1 to d_h = {d_h}.")
-    seed = config.optimizer.embedding_seed
-    seed = config.seed if seed is None else seed
-    embedding = SharedEmbedding(config.objective.D, d_h, stream(seed, 0))
-    wanted = sorted(set(dims))
+
+
+def floors_of_config(
+    config: RunConfig, dims: Sequence[int], progress: Callable[[int, int], None] | None = None
+) -> list[Floor]:
+    """The floors of a config's own S, for the given dimensions in ascending order."""
+    wanted = checked_dims(config, dims)
+    embedding, rng = embedding_of(config), stream(embedding_seed(config), FLOOR_STREAM)
     found = []
-    for floor in floors(objective, embedding, wanted, stream(seed, FLOOR_STREAM)):
+    for floor in floors(make_objective(config), embedding, wanted, rng):
         found.append(floor)
         if progress is not None:
             progress(len(found), len(wanted))
     return found
+
+
+def checked_dims(config: RunConfig, dims: Sequence[int]) -> list[int]:
+    """The dimensions in ascending order, each once; NoFloor where they are none of S."""
+    applies(config)
+    d_h = largest_dimension(config)
+    wrong = [d for d in dims if not 1 <= d <= d_h]
+    if wrong or not dims:
+        shown = wrong[0] if wrong else list(dims)
+        raise NoFloor(f"dims = {shown} is not allowed: whole numbers from 1 to d_h = {d_h}.")
+    return sorted(set(dims))
+
+
+def largest_dimension(config: RunConfig) -> int:
+    """d_h of a DSEBO config."""
+    assert isinstance(config.optimizer, DseboConfig)
+    return config.optimizer.d_h
+
+
+def embedding_seed(config: RunConfig) -> int:
+    """The seed that S is drawn from."""
+    assert isinstance(config.optimizer, DseboConfig)
+    own = config.optimizer.embedding_seed
+    return config.seed if own is None else own
+
+
+def embedding_of(config: RunConfig) -> SharedEmbedding:
+    """The S of a config, as its run draws it."""
+    rng = stream(embedding_seed(config), 0)
+    return SharedEmbedding(config.objective.D, largest_dimension(config), rng)
 
 
 def floors(
@@ -74,20 +102,23 @@ def floors(
     embedding: SharedEmbedding,
     dims: Sequence[int],
     rng: np.random.Generator,
+    known: Sequence[Floor] = (),
 ) -> Iterator[Floor]:
     """The floor of each subspace, from the smallest up.
 
-    Each d starts also from the best z of the one before, padded with zeros, which has the same
-    value there: so the floor never rises with d.
+    Each d starts also from the best z of the smaller ones, among them those already `known`,
+    padded with zeros, which has the same value there: so the floor never rises with d.
     """
-    before = Floor(0, np.inf, np.zeros(0))
+    found = list(known)
     for d in dims:
+        smaller = [one for one in found if one.d <= d]
+        before = min(smaller, key=lambda one: one.floor, default=Floor(0, np.inf, np.zeros(0)))
         with one_thread():
             value, z = _search(objective, embedding, _starts(d, before.z, rng))
         if value > before.floor:  # the padded z, up to rounding
             value, z = before.floor, pad(before.z, d)
-        before = Floor(d, value, z)
-        yield before
+        found.append(Floor(d, value, z))
+        yield found[-1]
 
 
 def _starts(d: int, best: Array, rng: np.random.Generator) -> Array:
@@ -99,24 +130,37 @@ def _starts(d: int, best: Array, rng: np.random.Generator) -> Array:
 
 def _search(objective: Objective, embedding: SharedEmbedding, starts: Array) -> tuple[float, Array]:
     """The least value of F(p(A_d z)) that L-BFGS finds from the starts, and its z."""
-    shape = starts.shape
-    A = torch.from_numpy(embedding.A(shape[1]).T)  # (d, D), as it lies in memory
+    A = torch.from_numpy(embedding.A(starts.shape[1]).T)  # (d, D), as it lies in memory
 
     def values(z: torch.Tensor) -> torch.Tensor:
         return objective((z @ A).clamp(-1.0, 1.0))
 
+    best = _best(values, np.vstack([_descend(values, starts, SHORT), starts]), KEPT)
+    z = _best(values, np.vstack([_descend(values, best, ITERATIONS), best]), 1)
+    return float(values(torch.from_numpy(z)).item()), z[0]
+
+
+def _best(values: Callable[[torch.Tensor], torch.Tensor], z: Array, count: int) -> Array:
+    """(count, d) those of the points with the least values."""
+    with torch.no_grad():
+        reached = values(torch.from_numpy(z)).numpy()
+    return z[np.argsort(reached, kind="stable")[:count]]
+
+
+def _descend(
+    values: Callable[[torch.Tensor], torch.Tensor], starts: Array, iterations: int
+) -> Array:
+    """Where L-BFGS comes to from all starts at once: the gradient of their sum is that of each."""
+    shape = starts.shape
+
     def total(flat: Array) -> tuple[float, Array]:
         z = torch.from_numpy(flat.reshape(shape)).requires_grad_()
-        value = values(z).sum()  # its gradient is that of each start
+        value = values(z).sum()
         (gradient,) = torch.autograd.grad(value, z)
         return value.item(), gradient.numpy().ravel()
 
     found = minimize(
         total, starts.ravel(), jac=True, method="L-BFGS-B", bounds=[(-1.0, 1.0)] * starts.size,
-        options={"maxiter": ITERATIONS, "maxcor": 20},
+        options={"maxiter": iterations, "maxcor": 20},
     )  # fmt: skip
-    ends = np.vstack([found.x.reshape(shape), starts])
-    with torch.no_grad():
-        reached = values(torch.from_numpy(ends)).numpy()
-    at = int(np.argmin(reached))
-    return float(reached[at]), ends[at]
+    return np.asarray(found.x).reshape(shape)

@@ -17,7 +17,8 @@ LAYERS = [
     {"dsebo.methods"},
     {"dsebo.run", "dsebo.minimize", "dsebo.floor"},
     {"dsebo.runs", "dsebo.analysis", "dsebo.data"},
-    {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.terminal", "dsebo.__main__"},
+    {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.cli_floor",
+     "dsebo.terminal", "dsebo.__main__"},
     {"pages", "app"},
 ]  # fmt: skip
 NO_TORCH = LAYERS[0] - {"objectives"}
