@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dsebo.ui import links, session
+from dsebo.ui import floors, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.compare_view import choose_grouping, choose_runs, downloads, show_table
 from dsebo.ui.comparing import common_scale, figure_of_groups, groups_of
@@ -23,6 +23,9 @@ if not ids:
     st.stop()
 runs = [SHARED.data(store, run_id) for run_id in ids]
 look = choose_grouping(runs, asked, common_scale([run.row for run in runs]))
+if look.floor:
+    floors.explain(runs)
+    runs = [floors.with_floor(run) for run in runs]
 groups = groups_of(runs, look.by)
 links.write(look.link(ids))
 live_chart(figure_of_groups(groups, look.kind, look.scale, look.singles), key="compare")

@@ -14,6 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dsebo.ui import scales, theme
+from dsebo.ui.error_split import draw_errors
 from dsebo.ui.scales import Scale
 from dsebo.ui.sketch import Sketch
 from dsebo.ui.slopes import draw_slopes
@@ -59,7 +60,8 @@ def run_figure(
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
     Args:
-        evaluations: t, y, best, d; one row an evaluation, from t = 1.
+        evaluations: t, y, best, d; one row an evaluation, from t = 1. With a column `floor`, the
+            space above F* is split there into two kinds of error.
         changes: The `expanded` and `converged` events, oldest first.
         references: The grey lines.
         budget: The end of the iteration axis.
@@ -94,6 +96,7 @@ def _all_values(evaluations: pd.DataFrame, references: References) -> scales.Arr
     y = evaluations["y"].to_numpy(dtype=float)
     floor = references.minimum
     lines = [references.at_centre, references.paper, floor if floor != 0 else None]
+    lines += evaluations["floor"].dropna().unique().tolist() if "floor" in evaluations else []
     return np.append(y, [line for line in lines if line is not None])
 
 
@@ -134,6 +137,9 @@ def _draw_values(
     """Every evaluation as a faint dot, the best so far as a line."""
     y = evaluations["y"].to_numpy(dtype=float)
     best = evaluations["best"].to_numpy(dtype=float)
+    if "floor" in evaluations:
+        floor = evaluations["floor"].to_numpy(dtype=float)
+        draw_errors(sketch, best, floor, references.minimum, scale, between)
     for values, name, style in (
         (y, "value", {"mode": "markers", "marker": _dots()}),
         (best, "best so far", {"mode": "lines", "line": _line(theme.BLUE)}),

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from dsebo.analysis import Array, BandKind, band
 from dsebo.ui import scales, theme
 from dsebo.ui.charts import ALONE, ROWS
+from dsebo.ui.error_split import draw_errors
 from dsebo.ui.scales import Scale
 from dsebo.ui.sketch import Sketch
 from dsebo.ui.words import number
@@ -32,6 +33,7 @@ class Curves:
     best: Array
     d: Array
     slopes: Sequence[tuple[int, float]] = ()
+    floor: Array | None = None
 
 
 def compare_figure(
@@ -55,9 +57,12 @@ def compare_figure(
     rows = ROWS if any(np.isfinite(curve.d).any() for curve in curves) else ALONE
     longest = max((len(curve.best) for curve in curves), default=1)
     lines = [line for line in (minimum, at_centre) if line is not None and line != 0]
-    values = np.concatenate([*(curve.best for curve in curves), lines, np.empty(0)])
+    known = [c.floor[np.isfinite(c.floor)] for c in curves if c.floor is not None]
+    values = np.concatenate([*(curve.best for curve in curves), *known, lines, np.empty(0)])
     scale = scales.possible(scale, values)
     sketch = _frame(rows, longest, len(groups))
+    between = scales.span(scale, values)
+    _draw_floors(sketch, list(groups.values()), kind, minimum, scale, between)
     for index, (label, group) in enumerate(groups.items()):
         name = f"{label} (n = {len(group)})"
         _draw_band(sketch, [c.best for c in group], kind, scale, "y", name, index, singles)
@@ -67,7 +72,7 @@ def compare_figure(
             _draw_slopes(sketch, group, name, index)
     if rows is ROWS:
         sketch.layout["yaxis2"]["rangemode"] = sketch.layout["yaxis3"]["rangemode"] = "tozero"
-    sketch.layout["yaxis"] |= scales.axis_settings(scale, scales.span(scale, values))
+    sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
     for value, label in ((at_centre, "centre"), (minimum, "F*")):
         _grey_line(sketch, value, label, scale)
     return sketch.figure()
@@ -132,6 +137,33 @@ def _draw_band(
         line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
         hovertemplate="%{customdata:.4~g}",
     )  # fmt: skip
+
+
+def _draw_floors(
+    sketch: Sketch,
+    groups: Sequence[Sequence[Curves]],
+    kind: BandKind,
+    minimum: float | None,
+    scale: Scale,
+    between: tuple[float, float],
+) -> None:
+    """The floor of each group, as its curve is made; of one group alone, the two errors too."""
+    for index, group in enumerate(groups):
+        lines = [curve.floor for curve in group if curve.floor is not None]
+        if not lines:
+            continue
+        floor = band(lines, kind)["mid"].to_numpy(dtype=float)
+        best = band([curve.best for curve in group], kind)["mid"].to_numpy(dtype=float)
+        if len(groups) == 1:
+            draw_errors(sketch, best[: len(floor)], floor, minimum, scale, between)
+            continue
+        colour, _ = theme.series_style(index)
+        sketch.scatter(
+            x0=1, dx=1, y=scales.place(scale, floor).astype(np.float32), mode="lines",
+            line={"color": theme.faint(colour, 0.75), "width": 1.5, "shape": "hv"},
+            customdata=floor.astype(np.float32), hovertemplate="floor %{customdata:.4~g}",
+            name="floor", showlegend=False,
+        )  # fmt: skip
 
 
 def _draw_singles(

@@ -12,6 +12,7 @@ import streamlit as st
 from dsebo.analysis import EVERYTHING, BandKind, differing, flat_config
 from dsebo.runs import RunRow, Store
 from dsebo.runs.transfer import export_csv, export_json, export_parquet
+from dsebo.ui import floors
 from dsebo.ui.comparing import table_of
 from dsebo.ui.data import RunData
 from dsebo.ui.links import CompareLink
@@ -37,6 +38,7 @@ class Look:
     kind: BandKind
     scale: Scale
     singles: bool
+    floor: bool = False
 
     def link(self, ids: Sequence[str]) -> dict[str, str]:
         """The address that shows the same."""
@@ -94,7 +96,8 @@ def choose_grouping(runs: Sequence[RunData], asked: CompareLink, scale: Scale) -
             required=True,
         )  # fmt: skip
         singles = st.toggle("Single runs", value=asked.singles)
-    return Look(by or EVERYTHING, kind or "mean", axis or scale, singles)
+        floor = floors.switch()
+    return Look(by or EVERYTHING, kind or "mean", axis or scale, singles, floor)
 
 
 def show_table(groups: Mapping[str, Sequence[RunData]]) -> None:

@@ -30,6 +30,7 @@ def curves_of(data: RunData) -> Curves:
             for c in data.changes
             if c["slopes"] and c["event"] == "expanded"
         ],
+        floor=data.evaluations["floor"].to_numpy(float) if "floor" in data.evaluations else None,
     )
 
 

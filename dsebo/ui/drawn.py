@@ -61,5 +61,6 @@ def shared_figure(data: RunData, scale: Scale, chosen: int | None, **more: Any) 
     key = (
         data.row.id, data.t, len(data.events), data.row.budget, data.row.at_centre, scale,
         event["t"] if event else None, more.get("value_range"), more.get("axis_end"),
+        data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
     )  # fmt: skip
     return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **more).to_json().encode())

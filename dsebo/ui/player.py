@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dsebo.ui import floors
 from dsebo.ui.data import RunData
 from dsebo.ui.drawn import common_span
 from dsebo.ui.links import write
@@ -32,6 +33,8 @@ def play(runs: Sequence[RunData], asked_t: int | None) -> None:
 def _refresh(runs: Sequence[RunData], last: int) -> None:
     _advance(last)
     scale = _controls(runs, last)
+    if floors.is_on():
+        runs = [floors.with_floor(run) for run in runs]
     t = st.session_state[T]
     write({"t": str(t)}, keep=("run", "with"))
     alike = len({json.dumps(run.row.config["objective"]) for run in runs}) == 1
@@ -72,8 +75,11 @@ def _controls(runs: Sequence[RunData], last: int) -> Scale:
             label_visibility="collapsed", width=150,
         )  # fmt: skip
         scale = scale_choice(runs[0].row)
+        floor = floors.switch()
     if last > 1:
         st.slider("Evaluation t", 1, last, key=T)
+    if floor:
+        floors.explain(runs)
     return scale
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.runs import RunRow
-from dsebo.ui import session
+from dsebo.ui import floors, session
 from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.controls import controls
 from dsebo.ui.data import RunData
@@ -158,17 +158,29 @@ def scale_choice(row: RunRow) -> Scale:
     return chosen or default_scale(row.minimum)
 
 
+def _look(data: RunData) -> Scale:
+    """How the chart is drawn: its value axis, and whether with the floor."""
+    with st.container(horizontal=True, vertical_alignment="center", key="look"):
+        scale = scale_choice(data.row)
+        wanted = floors.switch()
+    if wanted:
+        floors.explain([data])
+    return scale
+
+
 def show_run(
     data: RunData, key: str = "", scale: Scale | None = None, stacked: bool = False, **drawing: Any
 ) -> None:
     """The newest sentence, the charts, the feed and the formula; one choice is shown in all."""
     place = f"chosen{key} {data.row.id}"
+    if floors.is_on() and "floor" not in data.evaluations:
+        data = floors.with_floor(data)
     entries = feed(data.events)
     with st.container(key=f"newest{key}"):
         st.markdown(plain(entries[0].text) if entries else _nothing_yet(data))
     if not data.t and data.row.state == "queued":
         return
-    scale = scale or scale_choice(data.row)
+    scale = scale or _look(data)
     figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
     clicked = live_chart(figure, key=f"chart{key}")
     if clicked is not None and clicked != st.session_state.get(place):

@@ -16,7 +16,7 @@ LAYERS = [
     {"dsebo.algorithm", "dsebo.baselines", "dsebo.bandits"},
     {"dsebo.methods"},
     {"dsebo.run", "dsebo.minimize", "dsebo.floor"},
-    {"dsebo.runs", "dsebo.analysis", "dsebo.data"},
+    {"dsebo.runs", "dsebo.analysis", "dsebo.data", "dsebo.insight"},
     {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.cli_floor",
      "dsebo.terminal", "dsebo.__main__"},
     {"pages", "app"},
