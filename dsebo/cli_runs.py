@@ -166,7 +166,10 @@ def _follow(store: Store, row: RunRow, as_json: bool) -> None:
 
 
 def export_command(
-    ids: Ids,
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Ids of runs, or their first characters.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="All runs of this group as well.")] = None,
     format: Annotated[Format, typer.Option(help="What to write.")] = Format.csv,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="File; else CSV and JSON are printed.")
@@ -175,7 +178,11 @@ def export_command(
 ) -> None:
     """Export runs: CSV, Parquet, a JSON bundle that can be imported, HTML, an Optuna study."""
     with open_store(db) as store:
-        full = [store.get_run(run_id).id for run_id in ids]
+        full = [store.get_run(run_id).id for run_id in ids or ()]
+        if group is not None:
+            full += [row.id for row in store.list_runs(group=group, descending=False)]
+        if not full:
+            _refuse("ID is missing: at least one run, or --group with some.")
         if format is Format.optuna:
             _export_optuna(store, full, out)
             return

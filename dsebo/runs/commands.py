@@ -30,15 +30,17 @@ def order(store: Store, run_id: str, wanted: str, steps: int = 0) -> str | None:
     """Tell a run that someone works on to "run", "pause" or "cancel".
 
     Returns:
-        None where it was told; else the stored state of a run that nobody works on.
+        None where that was done; else the state of a run that nobody works on.
     """
     with store.write() as connection:
         row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()
-        if row.state not in ACTIVE or is_free(row, time.time()):
-            return "interrupted" if row.state in ACTIVE else str(row.state)
+        free = row.state not in ACTIVE or is_free(row, time.time())
+        state = "interrupted" if free and row.state in ACTIVE else str(row.state)
         values: dict[str, Any] = {"wanted": wanted, "steps": row.steps + steps if steps else 0}
-        if row.state == "queued" and wanted == "cancel":  # no thread reads orders for it yet
+        if wanted == "cancel" and state in ("queued", "interrupted"):  # nobody reads orders for it
             values |= {"state": "cancelled", "finished": time.time(), **NO_LEASE}
+        elif free:
+            return state
         connection.execute(update(_run).where(_run.c.id == run_id).values(**values))
     return None
 

@@ -61,6 +61,8 @@ def connect(url: URL) -> Engine:
     options: dict[str, Any] = {"max_overflow": -1}  # a thread for each run: never wait for one
     if url.get_backend_name() == "sqlite":
         options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+    else:
+        options["pool_pre_ping"] = True  # a server may have been restarted
     try:
         engine = create_engine(url, **options)
     except (exc.ArgumentError, exc.NoSuchModuleError):
@@ -106,8 +108,12 @@ def plain_errors(url: URL) -> Iterator[None]:
 
 def _plain(url: URL, said: str) -> StoreError:
     low = said.lower()
-    if "full" in low or "no space left" in low or "disk i/o error" in low:
+    if "is full" in low or "no space left" in low:
         return StoreFull(f"The disk or the database {shown(url)} is full: {said}.")
+    if "is locked" in low:
+        return StoreError(
+            f"Another program has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}."
+        )
     if "not a database" in low or "malformed" in low:
         return StoreError(f"{shown(url)} is not a dsebo store: {said}.")
     if "unable to open" in low or "readonly" in low:

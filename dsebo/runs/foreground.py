@@ -11,6 +11,7 @@ from dsebo.runs.errors import StoreError
 from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.manager import default_name
 from dsebo.runs.owners import owner_mark
+from dsebo.runs.restoring import check_can_go_on
 from dsebo.runs.rows import LOCAL_OWNER
 from dsebo.runs.session import Session
 from dsebo.runs.slots import FairSlots
@@ -54,6 +55,7 @@ def resumed_run(store: Store, run_id: str) -> Generator[Event, None, None]:
         raise StoreError(f"Run {row.short_id} is deleted: restore it first.")
     if row.state == "finished" and row.n_done >= row.budget:
         raise StoreError(f"Run {row.short_id} has finished its {row.budget} evaluations.")
+    check_can_go_on(store, row)
     yield from _events(store, claim(store, row.id))
 
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ class Holder:
     @classmethod
     def this(cls) -> Holder:
         """The process that asks."""
-        return cls(_host(), os.getpid(), _process_start(os.getpid()))
+        return _this(os.getpid())
 
     def alive(self) -> bool | None:
         """Whether it runs; None where that cannot be seen from here."""
@@ -70,6 +71,12 @@ class Holder:
         except PermissionError:
             return self.process == _process_start(self.pid)
         return self.process == _process_start(self.pid)
+
+
+@cache
+def _this(pid: int) -> Holder:
+    """By pid, as a forked process is another one."""
+    return Holder(_host(), pid, _process_start(pid))
 
 
 def lease_columns(lease: Lease) -> dict[str, Any]:
@@ -120,6 +127,7 @@ def _holder(row: Any) -> Holder:
     return Holder(row.lease_host, row.lease_pid, row.lease_process)
 
 
+@cache
 def _host() -> str:
     """This host, apart from another of the same name or another container's processes."""
     try:

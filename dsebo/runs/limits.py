@@ -37,6 +37,7 @@ def check_limits(
     settings: Settings,
     owner: str,
     asked: Sequence[tuple[RunConfig, int, int]],
+    but: str | None = None,
 ) -> None:
     """Refuse, with the figure and the limit, what is too much.
 
@@ -45,6 +46,7 @@ def check_limits(
         settings: With the limits.
         owner: The mark of who asks.
         asked: The config, budget and evaluations already done of each run.
+        but: A run among those asked for that may be at work already: it counts once.
     """
     for limits, whose, who in (
         (settings.owner_limits, owner, "an owner"),
@@ -53,7 +55,7 @@ def check_limits(
         for config, budget, _ in asked:
             _check_run(limits, config, budget)
         new = sum((_load(*one) for one in asked), Load())
-        _check_sum(limits, _current(connection, whose), new, who)
+        _check_sum(limits, _current(connection, whose, but), new, who)
 
 
 def _check_run(limits: Limits, config: RunConfig, budget: int) -> None:
@@ -91,12 +93,14 @@ def _load(config: RunConfig, budget: int, n_done: int) -> Load:
     return Load(1, max(0.0, whole.seconds - done), whole.memory_bytes)
 
 
-def _current(connection: Connection, owner: str | None) -> Load:
+def _current(connection: Connection, owner: str | None, but: str | None) -> Load:
     """The unfinished runs of an owner, or of all."""
     run = schema.run.c
     chosen = select(run.config, run.budget, run.n_done).where(run.state.in_(ACTIVE))
     if owner is not None:
         chosen = chosen.where(run.owner == owner)
+    if but is not None:
+        chosen = chosen.where(run.id != but)
     total = Load()
     for text, budget, n_done in connection.execute(chosen):
         try:

@@ -17,6 +17,7 @@ from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.limits import check_limits
 from dsebo.runs.owners import owner_mark, same_secret
 from dsebo.runs.predict import Prediction, predict
+from dsebo.runs.restoring import check_can_go_on
 from dsebo.runs.rows import ACTIVE, LOCAL_OWNER, RunRow
 from dsebo.runs.session import Session
 from dsebo.runs.settings import Settings
@@ -66,7 +67,7 @@ class RunManager:
         paused: bool = False,
     ) -> list[str]:
         """Put on `repeats` runs, with seeds s, s + 1, …, as one group; their ids."""
-        if isinstance(repeats, bool) or not 1 <= repeats <= MAX_REPEATS:
+        if type(repeats) is not int or not 1 <= repeats <= MAX_REPEATS:
             raise StoreError(
                 f"repeats = {repeats!r} is not allowed: a whole number from 1 to {MAX_REPEATS}."
             )
@@ -108,18 +109,13 @@ class RunManager:
     def cancel(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
         """End after the evaluation under way."""
         row = self._controlled(run_id, owner)
-        state = commands.order(self.store, row.id, "cancel")
-        if state in ("interrupted", "stalled"):
-            commands.change(self.store, row.id, state="cancelled", finished=time.time())
-        elif state is not None:
-            self._told(row, state, "cancelled")
+        self._told(row, commands.order(self.store, row.id, "cancel"), "cancelled")
         self._forget_queued(row.id)
-        self._nudge(row.id)
 
     def delete(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
         """Take it off the list; `restore` brings it back. A run at work is cancelled."""
         row = self._controlled(run_id, owner)
-        if row.state in ACTIVE:
+        if row.state in (*ACTIVE, "stalled"):
             self.cancel(row.id, owner)
         commands.change(self.store, row.id, deleted_at=time.time())
 
@@ -149,8 +145,8 @@ class RunManager:
         """More evaluations; a finished run goes on. Its patience T keeps to the first budget."""
         row = self._controlled(run_id, owner)
         commands.checked_more(more, row.budget)
-        config = RunConfig.parse(row.config)
-        self._check(row, config, row.budget + more)
+        check_can_go_on(self.store, row)
+        self._check(row, row.budget + more)
         if commands.grow_budget(self.store, row.id, more):
             self._take_up(self.store.get_run(row.id))
 
@@ -206,10 +202,10 @@ class RunManager:
             raise StoreError(f"Run {row.short_id} is {state} and cannot be {wish}.")
         self._nudge(row.id)
 
-    def _check(self, row: RunRow, config: RunConfig, budget: int) -> None:
-        asked = [(config, budget, row.n_done)]
+    def _check(self, row: RunRow, budget: int) -> None:
+        asked = [(RunConfig.parse(row.config), budget, row.n_done)]
         with self.store.read() as connection:
-            check_limits(connection, self.settings, row.owner, asked)
+            check_limits(connection, self.settings, row.owner, asked, but=row.id)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -219,11 +215,12 @@ class RunManager:
 
     def _take_up(self, row: RunRow, wanted: str = "run", steps: int = 0) -> None:
         """Claim a run that nobody works on, and queue it here."""
+        check_can_go_on(self.store, row)
         if row.state == "finished" and row.n_done >= row.budget:
             raise StoreError(
                 f"Run {row.short_id} has finished its {row.budget} evaluations: extend it to go on."
             )
-        self._check(row, RunConfig.parse(row.config), row.budget)
+        self._check(row, row.budget)
         self._take_on([claim(self.store, row.id, wanted, steps)], row.owner)
 
     def _take_on(self, leases: list[Lease], owner: str) -> None:

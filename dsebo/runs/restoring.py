@@ -14,6 +14,7 @@ from dsebo.run import Runner
 from dsebo.runs import schema
 from dsebo.runs.errors import StoreError
 from dsebo.runs.points import check_matrix
+from dsebo.runs.rows import RunRow
 from dsebo.runs.store import Store
 
 
@@ -27,6 +28,15 @@ def open_runner(store: Store, run_id: str) -> tuple[Runner, bool]:
     if started and state is not None:
         check_matrix(started[0]["checksum"], runner.optimizer, row.id)
     return runner, not started
+
+
+def check_can_go_on(store: Store, row: RunRow) -> None:
+    """Refuse a run whose points are not known, before anything is changed."""
+    saved = schema.checkpoint.c.run_id
+    with store.read() as connection:
+        found = connection.execute(select(saved).where(saved == row.id)).first()
+    if found is None and row.n_done > 0:
+        raise StoreError(f"Run {row.short_id} was imported without its points and cannot go on.")
 
 
 def saved_state(store: Store, run_id: str) -> dict[str, Any] | None:

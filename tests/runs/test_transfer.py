@@ -13,6 +13,8 @@ import pytest
 
 from dsebo.expansion import slopes
 from dsebo.runs import (
+    RunManager,
+    Settings,
     Store,
     StoreError,
     export_csv,
@@ -269,6 +271,11 @@ def test_the_authors_pairs(store: Store) -> None:
     assert grown[1]["slopes"] == list(slopes((5, 13), (28.8, 27.9)))
     with pytest.raises(StoreError, match="imported without its points"):
         store.point(run_id, 1)
+    manager = RunManager(store, Settings(slots=1))
+    with pytest.raises(StoreError, match="imported without its points and cannot go on"):
+        manager.extend(run_id, 5)
+    manager.close()
+    assert store.get_run(run_id).budget == 12
     with pytest.raises(StoreError, match="finished"):
         list(resumed_run(store, run_id))
 
