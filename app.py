@@ -12,6 +12,7 @@ pages = {
     "replay": st.Page("pages/replay.py", title="Replay", icon=":material/replay:"),
     "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
     "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
+    "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
 }
 page = st.navigation(list(pages.values()), position="top")
 if wanted := session.wanted_page():

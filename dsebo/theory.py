@@ -66,6 +66,30 @@ def linear_epsilon(D: int) -> Epsilon:
     return lambda d: max(0.0, (D - d) / D)
 
 
+SHAPES: dict[str, Callable[[int, int], Epsilon]] = {  # by name, from D and d_e
+    "linear": lambda D, d_e: linear_epsilon(D),
+    "square": lambda D, d_e: lambda d: max(0.0, (D - d) / D) ** 2,
+    "exponential": lambda D, d_e: lambda d: math.exp(-5.0 * d / D),
+    "zero": lambda D, d_e: lambda d: max(0.0, (d_e - d) / d_e),
+}
+
+
+def says_something_from(d: int) -> float:
+    """log10 of the T from which sqrt((log T)^(d+1) / T) stays below 1.
+
+    With L = log T that is L = (d + 1) log L, solved beyond L = d + 1, where both sides part.
+    """
+    low = high = float(max(d + 1, 3))
+    if low > (d + 1) * math.log(low):
+        return 0.0
+    while high < (d + 1) * math.log(high):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle < (d + 1) * math.log(middle) else (low, middle)
+    return high / math.log(10)
+
+
 def measured_epsilon(floors: Mapping[int, float], minimum: float) -> Epsilon:
     """eps(d) from measured floors: that of the largest measured dimension not above d."""
     known = sorted(floors)

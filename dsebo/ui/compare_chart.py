@@ -150,7 +150,7 @@ def _draw_floors(
     """The floor of each group, as its curve is made; of one group alone, the two errors too."""
     for index, group in enumerate(groups):
         lines = [curve.floor for curve in group if curve.floor is not None]
-        if not lines:
+        if not lines or any(np.isnan(line).any() for line in lines):  # being computed
             continue
         floor = band(lines, kind)["mid"].to_numpy(dtype=float)
         best = band([curve.best for curve in group], kind)["mid"].to_numpy(dtype=float)

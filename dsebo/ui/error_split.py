@@ -41,6 +41,7 @@ def draw_errors(
         x0=1, dx=1, y=_place(scale, floor[:known]), name="floor (upper bound)", mode="lines",
         line={"color": theme.PURPLE, "width": 1.5, "shape": "hv"},
         customdata=floor[:known].astype(np.float32), hovertemplate="%{customdata:.5~g}",
+        showlegend=False,
     )  # fmt: skip
 
 

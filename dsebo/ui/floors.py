@@ -98,7 +98,7 @@ def with_floor(data: RunData, whole: RunData | None = None) -> RunData:
     return RunData(data.row, frame, events)
 
 
-def explain(runs: Sequence[RunData]) -> None:
+def explain(runs: Sequence[RunData], legend: bool = True) -> None:
     """What the colours mean, how far the computation is, and where there is no floor."""
     known, pending, total, said = 0, 0, 0, dict[str, None]()
     for run in runs:
@@ -111,13 +111,19 @@ def explain(runs: Sequence[RunData]) -> None:
         pending += found.running
         if found.error:
             said[found.error] = None
-    if known:
+    if known and legend:
         st.html(LEGEND)
     for sentence in said:
         st.caption(plain(sentence))
     if pending:
         st.caption(f"{known} of {count(total, 'floor')} computed; the rest is under way.")
         st.fragment(run_every=POLL)(_wait)(runs, known)
+
+
+def progress(runs: Sequence[RunData]) -> None:
+    """How far the floors are, on a page that shows nothing else until they are known."""
+    with st.container(key="floor-progress"):
+        explain(runs, legend=False)
 
 
 def _wait(runs: Sequence[RunData], known: int) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsebo.theory import (
+    SHAPES,
     Phase,
     dsebo_bound,
     even_phases,
@@ -15,6 +16,7 @@ from dsebo.theory import (
     linear_epsilon,
     measured_epsilon,
     phases_of_run,
+    says_something_from,
 )
 
 
@@ -67,3 +69,23 @@ def test_phases_of_a_run() -> None:
     assert phases_of_run([5, 5, 5, 12, 12, 19]) == [Phase(5, 3), Phase(12, 2), Phase(19, 1)]
     with pytest.raises(ValueError, match="at least one evaluation"):
         dsebo_bound(phases_of_run([]), lambda d: 0.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 20, 100])
+def test_from_which_T_the_bound_says_something(d: int) -> None:
+    L = says_something_from(d) * math.log(10)
+
+    def log_of_term(log_T: float) -> float:
+        return ((d + 1) * math.log(log_T) - log_T) / 2
+
+    assert log_of_term(max(L, 3.0) * 1.01) < 0
+    assert L == 0 or log_of_term(L * 0.99) > 0
+
+
+@pytest.mark.parametrize("shape", list(SHAPES))
+def test_every_shape_falls_from_one(shape: str) -> None:
+    epsilon = SHAPES[shape](100, 30)
+    values = [epsilon(d) for d in range(101)]
+    assert values[0] == 1.0
+    assert all(later <= earlier for earlier, later in pairwise(values))
+    assert values[-1] < 0.01
