@@ -15,6 +15,7 @@ from dsebo.ui.data import RunData
 
 RUNS_KEPT = 64
 FIGURES_KEPT = 200
+FRESH = 0.2  # seconds within which all get what one has read
 STILL_WATCHING = 15.0  # seconds after which a browser that has not asked again is gone
 FASTEST = 0.5  # seconds between two refreshes
 PER_WATCHER = 0.1  # more of them for each browser: 30 watch at 3 s
@@ -26,6 +27,7 @@ class _Watched:
     """One run as far as it has been read."""
 
     data: RunData | None = None
+    read_at: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
     seen: dict[str, float] = field(default_factory=dict)
     pace: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=200))
@@ -42,12 +44,20 @@ class SharedCache:
 
     def data(self, store: Store, run_id: str) -> RunData:
         """The run as it now stands; only what is new is read."""
+        fresh = self._watched(run_id)
+        if fresh.data is not None and time.monotonic() - fresh.read_at < FRESH:
+            return fresh.data
         row = store.get_run(run_id)
         watched = self._watched(row.id)
         with watched.lock:
+            watched.read_at = time.monotonic()
             watched.data = _read_on(store, row, watched.data)
             watched.pace.append((time.monotonic(), watched.data.t))
             return watched.data
+
+    def stale(self, run_id: str) -> None:
+        """Read the run anew at the next look: someone has just done something to it."""
+        self._watched(run_id).read_at = 0.0
 
     def figure(self, key: Hashable, build: Callable[[], bytes]) -> bytes:
         """The figure of that key; built by whoever asks first, while the others wait for it."""
@@ -99,6 +109,8 @@ def _read_on(store: Store, row: RunRow, known: RunData | None) -> RunData:
     """The run's data, from what is known of it and what has come since."""
     if known is None or row.n_done < known.t:
         return RunData(row, store.evaluations(row.id), store.events(row.id))
+    if row == known.row:
+        return known
     if row.n_done == known.t and row.state == known.row.state:
         return RunData(row, known.evaluations, known.events)
     new = store.evaluations(row.id, after=known.t)

@@ -192,8 +192,8 @@ def _reference_lines(
         if value is None:
             continue
         at = scales.position(scale, value)
-        if at == -np.inf:  # 0 on a log axis: a word where a falling curve leaves room
-            note = {"x": 0, "xanchor": "left", "y": between[0], "yanchor": "bottom"}
+        if at == -np.inf:  # 0 on a log axis: a word under the row's lower edge
+            note = {"x": 1, "xanchor": "right", "y": between[0], "yanchor": "top"}
             sketch.note(f"{label}, below a log axis", xref="paper", yref=axis, **note)
             continue
         line = float(scales.place(scale, np.array([value]))[0])

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dsebo.runs import RunRow, StoreError
 from dsebo.ui import session
+from dsebo.ui.cache import SHARED
 from dsebo.ui.words import plain
 
 FULL = 0.0
@@ -25,11 +26,11 @@ def controls(row: RunRow) -> None:
             st.caption("You are watching: only its owner or the lecturer may control this run.")
         else:
             if row.state in ("running", "queued"):
-                _button("Pause", "pause", lambda: manager.pause(row.id, owner))
+                _button(row, "Pause", "pause", lambda: manager.pause(row.id, owner))
             else:
-                _button("Resume", "play_arrow", lambda: manager.resume(row.id, owner), True)
-            _button("Step", "skip_next", lambda: manager.step(row.id, owner))
-            _button("Cancel", "stop", lambda: manager.cancel(row.id, owner))
+                _button(row, "Resume", "play_arrow", lambda: manager.resume(row.id, owner), True)
+            _button(row, "Step", "skip_next", lambda: manager.step(row.id, owner))
+            _button(row, "Cancel", "stop", lambda: manager.cancel(row.id, owner))
             _speed(row, owner)
 
 
@@ -42,22 +43,25 @@ def _after_the_end(row: RunRow, owner: str, mine: bool) -> None:
     with st.popover("Go on"):
         more = st.number_input("More evaluations", 1, 10_000, 100, key="more evaluations")
         if st.button("Go on", type="primary", key="do Go on"):
-            act(lambda: session.manager().extend(row.id, int(more), owner))
+            act(row, lambda: session.manager().extend(row.id, int(more), owner))
 
 
-def _button(label: str, icon: str, action: Callable[[], None], primary: bool = False) -> None:
+def _button(
+    row: RunRow, label: str, icon: str, action: Callable[[], None], primary: bool = False
+) -> None:
     kind = "primary" if primary else "secondary"
     if st.button(label, icon=f":material/{icon}:", key=f"do {label}", type=kind):  # type: ignore[arg-type]
-        act(action)
+        act(row, action)
 
 
-def act(action: Callable[[], None]) -> None:
+def act(row: RunRow, action: Callable[[], None]) -> None:
     """Do it and draw the page anew; where it is refused, say why."""
     try:
         action()
     except StoreError as error:
         st.toast(plain(str(error)), icon=":material/error:")
         return
+    SHARED.stale(row.id)
     st.rerun()
 
 
@@ -74,7 +78,7 @@ def _speed(row: RunRow, owner: str) -> None:
         label_visibility="collapsed",
     )
     if chosen != now:
-        act(lambda: session.manager().set_speed(row.id, chosen or None, owner))
+        act(row, lambda: session.manager().set_speed(row.id, chosen or None, owner))
 
 
 def _speed_words(speed: float) -> str:

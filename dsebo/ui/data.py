@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -21,12 +22,12 @@ class RunData:
     evaluations: pd.DataFrame
     events: list[dict[str, Any]]
 
-    @property
+    @cached_property
     def t(self) -> int:
         """The last evaluation."""
         return int(self.evaluations["t"].iloc[-1]) if len(self.evaluations) else 0
 
-    @property
+    @cached_property
     def best(self) -> float | None:
         """The best value so far."""
         if not len(self.evaluations):
@@ -34,7 +35,7 @@ class RunData:
         best = self.evaluations["best"].iloc[-1]
         return None if pd.isna(best) else float(best)
 
-    @property
+    @cached_property
     def changes(self) -> list[dict[str, Any]]:
         """The convergences, oldest first: each carries every number of Algorithm 1."""
         return [event for event in self.events if event["event"] in CHANGES]
@@ -45,14 +46,14 @@ class RunData:
         known = {*CHANGES, "started", "finished", "evaluated"}
         return [event for event in self.events if event["event"] not in known]
 
-    @property
+    @cached_property
     def d(self) -> int | None:
         """The dimension that the next point is chosen in."""
         if self.changes and self.changes[-1]["t"] >= self.t:
             return int(self.changes[-1]["d_to"])
         return self._last("d")
 
-    @property
+    @cached_property
     def patience(self) -> tuple[int, int] | None:
         """(evaluations since the last gain, T), as they stand now."""
         if self.changes and self.changes[-1]["t"] >= self.t:

@@ -108,7 +108,7 @@ def _patience(event: Event, optimizer: Mapping[str, Any], budget: int) -> Step:
 
 def _two(left: str, general: str, filled: str) -> str:
     """The formula, and under it the same with its numbers: narrow enough for half a page."""
-    return rf"\begin{{aligned}} {left} &= {general} \\[6pt] &= {filled} \end{{aligned}}"
+    return rf"\begin{{aligned}} {left} &= {general} \\[12pt] &= {filled} \end{{aligned}}"
 
 
 def _g(value: float) -> str:
@@ -132,6 +132,14 @@ class Entry:
     text: str
     kind: str
     repeated: int = 0  # how many like it came right before, and changed as little
+
+    @property
+    def in_words(self) -> str:
+        """The sentence, with what it stands for."""
+        if not self.repeated:
+            return self.text
+        before = f"{self.repeated} convergences" if self.repeated > 1 else "convergence"
+        return f"{self.text} The {before} before changed nothing either."
 
 
 def feed(events: Sequence[Event]) -> list[Entry]:

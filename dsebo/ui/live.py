@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -19,6 +21,36 @@ CSS = """
 }
 .live-chart-files button:hover { border-color: var(--st-primary-color); }
 """
+FEED_CSS = """
+.feed { display: flex; flex-direction: column; gap: 0.6rem; font-size: 1rem; line-height: 1.55; }
+.feed-line {
+  font: inherit; text-align: left; color: var(--st-text-color); background: none; border: 0;
+  border-left: 4px solid rgba(132, 137, 143, 0.3); padding: 0.1rem 0 0.1rem 0.9rem;
+}
+button.feed-line { cursor: pointer; }
+button.feed-line:hover, button.feed-line:focus-visible {
+  border-left-color: #D55E00; background: rgba(132, 137, 143, 0.1); outline: none;
+}
+.feed-chosen { border-left-color: #D55E00; }
+.feed details { display: contents; }
+.feed summary { cursor: pointer; }
+"""
+
+
+def _calling(function: str) -> str:
+    """A component's code: it calls what came with the library, as soon as that is there."""
+    return f"""
+export default function (component) {{
+  if (window.{function}) return window.{function}(component);
+  let end = null;
+  const wait = setInterval(() => {{
+    if (!window.{function}) return;
+    clearInterval(wait);
+    end = window.{function}(component);
+  }}, 50);
+  return () => {{ clearInterval(wait); if (end) end(); }};
+}}
+"""
 
 
 @lru_cache(maxsize=1)
@@ -29,22 +61,13 @@ def plotly_js() -> str:
 
 @lru_cache(maxsize=1)
 def _library_source() -> str:
-    return plotly_js() + "\nexport default function () {}\n"
+    names = ("live_chart.js", "feed.js")
+    ours = [(files("dsebo.ui") / name).read_text(encoding="utf-8") for name in names]
+    return "\n".join([plotly_js(), *ours, "export default function () {}"])
 
 
-@lru_cache(maxsize=1)
-def _chart_source() -> str:
-    return (files("dsebo.ui") / "live_chart.js").read_text(encoding="utf-8")
-
-
-def _library() -> ComponentRenderer:
-    return st.components.v2.component("plotly_library", js=_library_source(), isolate_styles=False)
-
-
-def _chart() -> ComponentRenderer:
-    return st.components.v2.component(
-        "live_chart", css=CSS, js=_chart_source(), isolate_styles=False
-    )
+def _component(name: str, **parts: str) -> ComponentRenderer:
+    return st.components.v2.component(name, isolate_styles=False, **parts)
 
 
 def load_plotly() -> None:
@@ -53,7 +76,7 @@ def load_plotly() -> None:
     It is a component of its own, outside every fragment, as a component's code goes along with
     each of its updates.
     """
-    _library()(key="plotly_library", height=1)
+    _component("plotly_library", js=_library_source())(key="plotly_library", height=1)
 
 
 def live_chart(figure: bytes | go.Figure, key: str) -> int | None:
@@ -64,7 +87,25 @@ def live_chart(figure: bytes | go.Figure, key: str) -> int | None:
         key: The same key on each refresh updates the same chart.
     """
     data = figure if isinstance(figure, bytes) else figure.to_json().encode()
-    result = _chart()(key=key, data=data, on_chosen_change=_nothing)
+    chart = _component("live_chart", css=CSS, js=_calling("dseboLiveChart"))
+    return _clicked(chart(key=key, data=data, on_chosen_change=_nothing))
+
+
+def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str) -> int | None:
+    """Show sentences; returns the t of one that was just clicked.
+
+    Args:
+        entries: t, text, and `choose`: whether it can be chosen.
+        chosen: t of the chosen one.
+        key: The same key on each refresh updates the same list.
+    """
+    feed = _component("live_feed", css=FEED_CSS, js=_calling("dseboFeed"))
+    data = {"entries": list(entries), "chosen": chosen}
+    return _clicked(feed(key=key, data=data, on_chosen_change=_nothing))
+
+
+def _clicked(result: Mapping[str, Any]) -> int | None:
+    """A number that came from the browser, if it is one."""
     clicked = result.get("chosen")
     return clicked if isinstance(clicked, int) and not isinstance(clicked, bool) else None
 

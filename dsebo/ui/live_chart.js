@@ -4,7 +4,9 @@
 const charts = new WeakMap(); // parent element -> {host, figure, send}
 const decoder = new TextDecoder();
 
-export default function (component) {
+// This file goes along with plotly.js, once; the component itself only calls it, as a component's
+// own code is sent again with each of its updates.
+window.dseboLiveChart = function (component) {
   const { data, parentElement, setTriggerValue } = component;
   let chart = charts.get(parentElement);
   if (!chart) {
@@ -16,10 +18,10 @@ export default function (component) {
   if (text !== chart.text) {
     chart.text = text;
     chart.figure = JSON.parse(text);
-    whenReady(() => draw(chart));
+    draw(chart);
   }
   return () => unmount(parentElement);
-}
+};
 
 function mount(parentElement) {
   const host = document.createElement("div");
@@ -57,11 +59,6 @@ function unmount(parentElement) {
     if (window.Plotly) window.Plotly.purge(chart.host);
     charts.delete(parentElement);
   }, 1000);
-}
-
-function whenReady(then) {
-  if (window.Plotly) return then();
-  setTimeout(() => whenReady(then), 50);
 }
 
 function pageColours(element) {

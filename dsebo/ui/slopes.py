@@ -35,9 +35,12 @@ def draw_slopes(sketch: Sketch, changes: Sequence[Event], event: Event | None, b
     )  # fmt: skip
     high = max(float(newest.max(initial=0.0)), 0.0) or 1.0
     sketch.layout["yaxis3"]["range"] = [min(0.0, float(newest.min(initial=0.0))), high * 1.75]
+    left = event is not None and event["t"] > 0.8 * budget  # s_min, s_max: away from the chosen bar
     for change, slope in zip(sloped, newest, strict=True):
-        _label_bar(sketch, change, float(slope), change is event)
-    _mark_extremes(sketch, event, budget)
+        near = change["t"] < 0.14 * budget if left else change["t"] > 0.86 * budget
+        if change is event or not near:
+            _label_bar(sketch, change, float(slope), change is event)
+    _mark_extremes(sketch, event, left)
 
 
 def _decision(change: Event) -> str:
@@ -57,14 +60,14 @@ def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool) -> Non
     )  # fmt: skip
 
 
-def _mark_extremes(sketch: Sketch, event: Event | None, budget: int) -> None:
+def _mark_extremes(sketch: Sketch, event: Event | None, left: bool) -> None:
     """s_min and s_max, between which the newest slope is scaled."""
     if event is None or event["k"] is None:
         return
     high = sketch.layout["yaxis3"]["range"][1]
     apart = event["s_max"] - event["s_min"] > 0.2 * high
     below = "bottom" if apart else "top"  # the two names must not stand on each other
-    side_x = "left" if event["t"] > 0.8 * budget else "right"  # away from the bar's own text
+    place = {"x": 0, "xanchor": "left"} if left else {"x": 1, "xanchor": "right"}
     marks = ((event["s_max"], "sₘₐₓ", "bottom"), (event["s_min"], "sₘᵢₙ", below))
     for value, label, side in marks:
         sketch.line(
@@ -73,6 +76,6 @@ def _mark_extremes(sketch: Sketch, event: Event | None, budget: int) -> None:
         )  # fmt: skip
         sketch.note(
             text=f"{label} = {number(value, 3)}", xref="paper",
-            x=0 if side_x == "left" else 1, xanchor=side_x, yref="y3",
+            yref="y3", **place,
             y=value, yanchor=side,
         )  # fmt: skip

@@ -11,11 +11,11 @@ from dsebo.runs import RunRow
 from dsebo.ui import floors, session
 from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.controls import controls
-from dsebo.ui.data import RunData
+from dsebo.ui.data import CHANGES, RunData
 from dsebo.ui.drawn import shared_figure
 from dsebo.ui.explain import Entry, feed, steps
 from dsebo.ui.links import remember_run
-from dsebo.ui.live import live_chart
+from dsebo.ui.live import live_chart, live_feed
 from dsebo.ui.scales import SCALES, Scale, default_scale
 from dsebo.ui.words import count, duration, number, plain, setting_line
 
@@ -31,16 +31,22 @@ STATE_WORDS = {
     "cancelled": "Cancelled. What it found until then is below.",
     "paused": "Paused. Step makes one evaluation, Resume lets it run.",
 }
-FEED_SHOWN = 6
 MOST_SIBLINGS = 20
 
 
 def watch(run_id: str) -> None:
-    """The run, refreshed by itself until it ends."""
+    """The run, refreshed by itself until it ends.
+
+    Its name and buttons stand outside of what the timer draws anew: they change with the run's
+    state alone, and then the whole page is drawn.
+    """
     data = SHARED.data(session.manager().store, run_id)
-    every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
     siblings(data.row)
-    st.fragment(run_every=every)(_refresh)(data.row.id, every)
+    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+        heading(data.row)
+        controls(data.row)
+    every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
+    st.fragment(run_every=every)(_refresh)(data.row.id, every, data.row.state)
 
 
 def siblings(row: RunRow) -> None:
@@ -63,20 +69,20 @@ def siblings(row: RunRow) -> None:
         st.rerun()
 
 
-def _refresh(run_id: str, every: float | None) -> None:
+def _refresh(run_id: str, every: float | None, state: str) -> None:
     """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
     data = SHARED.data(session.manager().store, run_id)
-    if _by_timer():
-        wanted = None if data.ended else interval(_watchers(run_id), data.row.state)
-        if (wanted is None) != (every is None) or (
-            wanted and every and not 0.7 < wanted / every < 1.5
-        ):
-            st.rerun()
-    with st.container(key="head", horizontal=True, vertical_alignment="center"):
-        heading(data.row)
-        controls(data.row)
+    if _by_timer() and (data.row.state != state or _wrong_pace(data, every)):
+        st.rerun()
     show_state(data)
     show_run(data)
+
+
+def _wrong_pace(data: RunData, every: float | None) -> bool:
+    """Whether so many have come or gone that the timer should be another."""
+    if data.ended or every is None:
+        return False
+    return not 0.7 < interval(_watchers(data.row.id), data.row.state) / every < 1.5
 
 
 def _by_timer() -> bool:
@@ -182,10 +188,7 @@ def show_run(
         return
     scale = scale or _look(data)
     figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
-    clicked = live_chart(figure, key=f"chart{key}")
-    if clicked is not None and clicked != st.session_state.get(place):
-        st.session_state[place] = clicked
-        st.rerun(scope="fragment")
+    _choose(place, live_chart(figure, key=f"chart{key}"))
     left, right = (st.container(), st.container()) if stacked else st.columns(2, gap="large")
     with left:
         _show_feed(data, entries, place)
@@ -206,29 +209,19 @@ def _show_feed(data: RunData, entries: list[Entry], place: str) -> None:
     if not entries:
         st.caption("Nothing yet. Each convergence will be explained here.")
         return
-    chosen = data.chosen(st.session_state.get(place))
-    for entry in entries[:FEED_SHOWN]:
-        _show_entry(entry, chosen is not None and chosen["t"] == entry.t, place)
-    if len(entries) > FEED_SHOWN:
-        with st.expander(f"Earlier ({len(entries) - FEED_SHOWN})"):
-            for entry in entries[FEED_SHOWN:]:
-                _show_entry(entry, chosen is not None and chosen["t"] == entry.t, place)
+    event = data.chosen(st.session_state.get(place))
+    shown = [
+        {"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries
+    ]
+    clicked = live_feed(shown, event["t"] if event else None, key=f"feed {place}")
+    _choose(place, clicked)
 
 
-def _show_entry(entry: Entry, is_chosen: bool, place: str) -> None:
-    """One line of the feed; a convergence can be chosen."""
-    can_be_chosen = entry.kind in ("expanded", "converged")
-    key = f"{'chosen' if is_chosen and can_be_chosen else 'entry'}-{place}-{entry.kind}-{entry.t}"
-    with st.container(key=key.replace(" ", "-"), gap="small"):
-        again = f" The {count(entry.repeated, 'convergence')} before changed nothing either."
-        st.markdown(plain(entry.text) + (plain(again) if entry.repeated else ""))
-        if can_be_chosen and not is_chosen:
-            st.button("Show this one", key=f"show {key}", type="tertiary",
-                      on_click=_choose, args=(place, entry.t))  # fmt: skip
-
-
-def _choose(place: str, t: int) -> None:
-    st.session_state[place] = t
+def _choose(place: str, clicked: int | None) -> None:
+    """A click on a convergence shows it everywhere."""
+    if clicked is not None and clicked != st.session_state.get(place):
+        st.session_state[place] = clicked
+        st.rerun(scope="fragment")
 
 
 def _show_formula(data: RunData, place: str) -> None:
@@ -236,7 +229,6 @@ def _show_formula(data: RunData, place: str) -> None:
     event = data.chosen(st.session_state.get(place))
     if event is None or data.row.method != "dsebo":
         return
-    st.markdown(f"#### Algorithm 1 at evaluation {event['t']}")
-    for step in steps(event, data.row.config["optimizer"], data.row.config["budget"]):
-        st.caption(step.words)
-        st.latex(step.latex)
+    lines = steps(event, data.row.config["optimizer"], data.row.config["budget"])
+    body = "\n\n".join(f":gray[{step.words}]\n\n$$\n{step.latex}\n$$" for step in lines)
+    st.markdown(f"#### Algorithm 1 at evaluation {event['t']}\n\n{body}")

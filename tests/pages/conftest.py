@@ -78,8 +78,11 @@ def open_page(name: str, **query: str) -> AppTest:
 def said(at: AppTest) -> str:
     """Everything that the page says."""
     kinds = ("markdown", "caption", "error", "warning", "info", "metric", "title", "subheader")
-    return "\n".join(
+    texts = [
         f"{getattr(e, 'value', '')} {getattr(e, 'label', '')}"
         for kind in kinds
         for e in at.get(kind)
-    )
+    ]
+    feeds = [c.proto.json or c.proto.mixed.json for c in at.get("bidi_component")]
+    texts += [entry["text"] for f in feeds if f for entry in json.loads(f).get("entries", [])]
+    return "\n".join(texts)

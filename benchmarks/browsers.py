@@ -1,0 +1,86 @@
+"""Browsers without a screen: they speak Streamlit's own protocol, so that 30 fit on one machine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """One exchange: what was sent back, and how long it took."""
+
+    seconds: float
+    bytes: int
+
+
+class Browser:
+    """One tab."""
+
+    def __init__(self, port: int, query: str = "", page: str = "") -> None:
+        self.query, self.page = query, page
+        self.fragment = ""
+        self.every = 0.0
+        self.buttons: dict[str, str] = {}
+        self._kept: set[str] = set()  # large elements that need not be sent again
+        self._socket = connect(
+            f"ws://127.0.0.1:{port}/_stcore/stream", max_size=None, compression=None
+        )
+
+    def open(self) -> Refresh:
+        """Draw the whole page."""
+        return self._exchange(BackMsg())
+
+    def refresh(self) -> Refresh:
+        """What the page's own timer does."""
+        message = BackMsg()
+        message.rerun_script.fragment_id = self.fragment
+        return self._exchange(message)
+
+    def press(self, label: str) -> Refresh:
+        """Press a button."""
+        message = BackMsg()
+        widget = message.rerun_script.widget_states.widgets.add()
+        widget.id, widget.trigger_value = self.buttons[label], True
+        return self._exchange(message)
+
+    def close(self) -> None:
+        """Close the tab."""
+        self._socket.close()
+
+    def _exchange(self, message: BackMsg) -> Refresh:
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_name = self.page
+        message.rerun_script.cached_message_hashes.extend(self._kept)
+        began, size = time.perf_counter(), 0
+        self._socket.send(message.SerializeToString())
+        finished = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+        while True:
+            data = self._socket.recv(timeout=TIMEOUT)
+            assert isinstance(data, bytes)
+            size += len(data)
+            answer = ForwardMsg.FromString(data)
+            self._note(answer)
+            if answer.WhichOneof("type") == "script_finished" and (
+                answer.script_finished in finished
+            ):
+                return Refresh(time.perf_counter() - began, size)
+
+    def _note(self, answer: ForwardMsg) -> None:
+        kind = answer.WhichOneof("type")
+        if answer.metadata.cacheable:
+            self._kept.add(answer.hash)
+        if kind == "page_info_changed":
+            self.query = answer.page_info_changed.query_string
+        elif kind == "auto_rerun":
+            self.fragment = answer.auto_rerun.fragment_id
+            self.every = answer.auto_rerun.interval
+        elif kind == "delta" and answer.delta.new_element.WhichOneof("type") == "button":
+            button = answer.delta.new_element.button
+            self.buttons[button.label] = button.id

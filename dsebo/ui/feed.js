@@ -1,0 +1,45 @@
+// What happened, newest first. A convergence is a button: it shows that one in all the charts.
+// Sentences are set as text, never as markup.
+
+const feeds = new WeakMap(); // parent element -> list element
+const SHOWN = 6;
+
+window.dseboFeed = function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  let list = feeds.get(parentElement);
+  if (!list) {
+    list = document.createElement("div");
+    list.className = "feed";
+    parentElement.appendChild(list);
+    feeds.set(parentElement, list);
+  }
+  const state = JSON.stringify(data);
+  if (list.dataset.state === state) return;
+  list.dataset.state = state;
+  const wasOpen = !!list.querySelector("details[open]");
+  const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue));
+  list.replaceChildren(...lines.slice(0, SHOWN));
+  if (lines.length > SHOWN) list.appendChild(earlier(lines.slice(SHOWN), wasOpen));
+};
+
+function feedLine(entry, chosen, setTriggerValue) {
+  const line = document.createElement(entry.choose ? "button" : "div");
+  line.className = entry.choose && entry.t === chosen ? "feed-line feed-chosen" : "feed-line";
+  line.textContent = entry.text;
+  if (entry.choose) {
+    line.type = "button";
+    line.title = "Show this one in the charts";
+    line.setAttribute("aria-pressed", String(entry.t === chosen));
+    line.onclick = () => setTriggerValue("chosen", entry.t);
+  }
+  return line;
+}
+
+function earlier(lines, isOpen) {
+  const details = document.createElement("details");
+  details.open = isOpen;
+  const summary = document.createElement("summary");
+  summary.textContent = `Earlier (${lines.length})`;
+  details.append(summary, ...lines);
+  return details;
+}

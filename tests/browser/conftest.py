@@ -1,0 +1,131 @@
+"""The app in a real Chromium, on a free loopback port and a store of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dsebo.runs import Store
+from dsebo.ui.bundle import import_bundled
+
+ROOT = Path(__file__).parents[2]
+ARTEFACTS = ROOT / "tests" / "artefacts"
+READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+
+
+def chromium() -> str:
+    """The browser's path. Without one these tests skip, but not where CI promises to run them."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    found = found or shutil.which("google-chrome")
+    if found is None:
+        why = "No Chromium on this machine: the browser tests cannot run."
+        if os.environ.get("CI") == "true":
+            pytest.fail(why)
+        pytest.skip(why)
+    return found
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server keeps its runs."""
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="session")
+def example(folder: Path) -> str:
+    """The id of a bundled run with expansions; the store holds them all before the server does."""
+    store = Store.open(f"sqlite:///{folder}/runs.db")
+    import_bundled(store)
+    rows = store.list_runs(search="Sphere, the paper's setting")
+    store.close()
+    return next(row.id for row in rows if row.seed == 1)
+
+
+@pytest.fixture(scope="session")
+def server(folder: Path, example: str) -> Iterator[str]:
+    """The app's address."""
+    chromium()
+    settings = folder / "settings.toml"
+    settings.touch()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {**os.environ, "DSEBO_DB": f"sqlite:///{folder}/runs.db", "DSEBO_SETTINGS": str(settings)}
+    command = [
+        sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
+        "--server.address", "127.0.0.1", "--server.fileWatcherType", "none",
+    ]  # fmt: skip
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        try:
+            _wait(f"http://127.0.0.1:{port}/_stcore/health", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError("The server ended before it was ready.")
+        try:
+            urllib.request.urlopen(address, timeout=1)
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise RuntimeError("The server was not ready within a minute.")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One Chromium for all tests."""
+    path = chromium()
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A fresh browser window. An error of the page fails the test."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, accept_downloads=True, color_scheme="light"
+    )
+    opened = context.new_page()
+    opened.set_default_timeout(30_000)
+    errors: list[str] = []
+    elsewhere: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("request", lambda request: elsewhere.append(request.url))
+    yield opened
+    context.close()
+    assert errors == []
+    away = [u for u in elsewhere if not u.startswith(("http://127.0.0.1", "data:", "blob:"))]
+    assert away == []  # nothing is fetched from elsewhere
+
+
+def settle(page: Any) -> None:
+    """Until the page has been drawn."""
+    page.wait_for_selector(READY)
+
+
+def shot(page: Any, name: str) -> None:
+    """Keep a screenshot as an artefact."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"{name}.png")
