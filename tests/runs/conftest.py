@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from dsebo.runs import RunManager, Settings, Store
+from dsebo.runs import RunManager, Settings, Store, export_json, import_bytes
+from dsebo.runs.foreground import stored_run
+from tests.runs.helpers import small
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +31,37 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Set up once and copied, as the migrations take a moment."""
+    file = tmp_path_factory.mktemp("empty") / "runs.db"
+    Store.open(str(file)).close()
+    return file
+
+
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(tmp_path: Path, empty_store: Path) -> str:
+    shutil.copy(empty_store, tmp_path / "runs.db")
     return f"sqlite:///{tmp_path / 'runs.db'}"
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A run of DSEBO and one of random search, as a JSON bundle."""
+    store = Store.open(str(tmp_path_factory.mktemp("bundle") / "runs.db"))
+    ids: list[str] = []
+    list(stored_run(small(budget=14), store, "=1+1", tags=["a b", "ü"], on_id=ids.append))
+    other = small(budget=4, method="random")
+    list(stored_run(other, store, "other", on_id=ids.append))
+    data = export_json(store, ids)
+    store.close()
+    return data
+
+
+@pytest.fixture
+def two(store: Store, bundle: bytes) -> list[str]:
+    """Those two runs in the test's own store."""
+    return import_bytes(store, bundle, "bundle.json", source="run")
 
 
 @pytest.fixture

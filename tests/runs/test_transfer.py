@@ -36,13 +36,6 @@ def finished(store: Store, config: Any, **more: Any) -> str:
     return ids[0]
 
 
-@pytest.fixture
-def two(store: Store) -> list[str]:
-    """A run of DSEBO and one of random search."""
-    first = finished(store, small(budget=14), name="=1+1", tags=["a b", "ü"])
-    return [first, finished(store, small(budget=4, method="random"), name="other")]
-
-
 # -- tables ---------------------------------------------------------------------------------
 
 
