@@ -13,8 +13,10 @@ pages = {
     "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
     "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
     "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
+    "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
 }
-page = st.navigation(list(pages.values()), position="top")
-if wanted := session.wanted_page():
+hidden = "nav" in st.query_params.get("hide", "").split(",")
+page = st.navigation(list(pages.values()), position="hidden" if hidden else "top")
+if wanted := session.wanted_page() or session.asked_lesson(page.title):
     st.switch_page(pages[wanted[0]], query_params=wanted[1])
 page.run()

@@ -7,6 +7,7 @@ there is none everything has its default. An example:
     lecturer_token = "..."          # may control every run
     slots = 3                       # evaluations at a time
     database = "postgresql://dsebo@localhost/dsebo"
+    lessons = "/srv/lessons"        # a folder of further lessons, one text file each
 
     [limits.owner]                  # for each owner
     active = 2                      # runs at work or paused; more wait in the queue
@@ -63,6 +64,7 @@ class Settings(Frozen):
     lecturer_token: str = ""
     slots: int | None = Field(default=None, ge=1, le=1024)
     database: str = ""
+    lessons: str = ""
     limits: LimitSettings = LimitSettings()
 
     @property

@@ -107,6 +107,13 @@ def require_router(page: str) -> None:
     st.switch_page("app.py")
 
 
+def asked_lesson(page: str) -> tuple[str, dict[str, str]] | None:
+    """The Lessons page, where the first page's link names a lesson."""
+    if page != "Run" or "lesson" not in st.query_params:
+        return None
+    return "lessons", dict(st.query_params)
+
+
 def wanted_page() -> tuple[str, dict[str, str]] | None:
     """(page, query) of a deep link that `require_router` sent round."""
     wanted = st.session_state.pop("wanted", None)

@@ -1,0 +1,131 @@
+"""The Lessons page: question first, then the run, then the answer; rooms; hidden controls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dsebo.runs import RunManager
+from dsebo.runs.predictions import predictions
+from dsebo.ui import lesson_view
+from tests.pages.conftest import ROOT, open_page, said, wait_for
+
+TINY = """title: A <b>tiny</b> one
+question: What will the dimension be?
+measure: final d
+run: DSEBO | ?D=50&d_e=8&d_h=20&budget=30&beta=6
+
+Read **this** first.
+
+## Answer
+
+Because of the slopes.
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "lessons"
+    folder.mkdir()
+    (folder / "tiny.md").write_text(TINY)
+    (folder / "broken.md").write_text("title: Broken\nquestion: ?\nmeasure: luck\nrun: a | ?D=9\n")
+    monkeypatch.setenv("DSEBO_LESSONS", str(folder))
+    monkeypatch.setattr(lesson_view, "REPLAY_SECONDS", 0.0)
+
+
+def button(at: AppTest, label: str) -> Any:
+    return next(one for one in at.button if one.label == label)
+
+
+def predict(at: AppTest, guess: float, room: str = "", nickname: str = "") -> AppTest:
+    at.number_input[0].set_value(guess)
+    if room:
+        at.text_input[0].set_value(room)
+        at.text_input[1].set_value(nickname)
+    return button(at, "Predict, then run").click().run()
+
+
+def test_the_list_with_a_teachers_own() -> None:
+    at = open_page("lessons")
+    assert not at.exception
+    page = said(at).replace("\\", "")
+    assert "Why embed at all?" in page
+    assert r"\<b\>tiny" in said(at)
+    assert "measure = 'luck' is not allowed" in page
+    assert sum(one.label == "Open" for one in at.button) == 7
+
+
+def test_the_question_comes_before_the_run(manager: RunManager) -> None:
+    at = open_page("lessons", lesson="tiny")
+    assert not at.exception
+    assert not manager.store.count_runs()
+    assert "Because of the slopes" not in said(at)
+    button(at, "Predict, then run").click().run()
+    assert "A prediction comes first" in at.error[0].value
+    assert not manager.store.count_runs()
+
+
+def test_from_prediction_to_answer(manager: RunManager) -> None:
+    at = predict(open_page("lessons", lesson="tiny"), 9)
+    assert not at.exception
+    wait_for(lambda: manager.store.list_runs()[0].state == "finished")
+    at.run()
+    row = manager.store.list_runs()[0]
+    page = said(at).replace("\\", "")
+    assert f"The answer: {row.d}" in page
+    assert "You predict **9**" in page
+    assert "Because of the slopes" in page
+    again = open_page("lessons", lesson="tiny")
+    predict(again, float(row.d or 0))
+    assert manager.store.count_runs() == 1  # the stored run is shown again
+    assert "as predicted" in said(again)
+
+
+def test_a_room_sees_its_distribution(manager: RunManager) -> None:
+    at = predict(open_page("lessons", lesson="tiny", room="Room 5"), 9, "Room 5", "Ada")
+    assert not at.exception
+    wait_for(lambda: manager.store.list_runs()[0].state == "finished")
+    at.run()
+    assert "Room Room 5" in said(at)
+    assert "Ada" not in said(at)
+    assert predictions(manager.store, "Room 5", "tiny") == ["9"]
+
+
+def test_a_bad_nickname_is_refused_in_a_sentence(manager: RunManager) -> None:
+    at = predict(open_page("lessons", lesson="tiny"), 9, "Room 5", "<script>")
+    assert "nickname = '<script>' is not allowed" in at.error[0].value.replace("\\", "")
+    assert not manager.store.count_runs()
+
+
+def test_controls_can_be_hidden() -> None:
+    at = open_page("lessons", lesson="tiny", hide="nav,room,list,nonsense")
+    assert not at.exception
+    assert not at.text_input
+    assert "All lessons" not in {one.label for one in at.button}
+
+
+def test_a_link_to_the_app_opens_the_lesson() -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    at.query_params["lesson"] = "tiny"
+    at.query_params["hide"] = "room"
+    at.run()
+    assert not at.exception
+    assert "What will the dimension be" in said(at)
+    assert not at.text_input
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"lesson": "nothing"}, "There is no lesson 'nothing'"),
+        ({"lesson": "tiny", "runs": "feedbeef", "guess": "9"}, "is not a run of this store"),
+        ({"lesson": "tiny", "runs": "<x>", "guess": "many"}, "What will the dimension be"),
+    ],
+)
+def test_a_bad_link_shows_a_sentence(link: dict[str, str], words: str) -> None:
+    at = open_page("lessons", **link)
+    assert not at.exception
+    assert words in said(at).replace("\\", "")
