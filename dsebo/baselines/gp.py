@@ -28,9 +28,15 @@ Score = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 @dataclass(frozen=True)
 class GPSettings(SurrogateSettings):
-    """`flat`: no priors, maximum likelihood within the bounds, begun at the `start`s."""
+    """What a method changes of DSEBO's.
+
+    Attributes:
+        flat: No priors: maximum likelihood within the bounds, begun at the `start`s.
+        cold: Each fit begins there again, where going on from the last one overfits.
+    """
 
     flat: bool = False
+    cold: bool = False
     lengthscale_start: float = 1.0
     outputscale_start: float = 1.0
     noise_start: float = 1e-2
@@ -59,6 +65,13 @@ class GaussianProcess(Surrogate):
     def noise_prior(self) -> Prior:
         """Flat, or the surrogate's."""
         return Fixed(self.own.noise_start) if self.own.flat else super().noise_prior
+
+    def _fit(self, Z: Array, target: Array) -> None:
+        """From the last hyper-parameters, or from the first ones again."""
+        if self.own.cold:
+            self.log_params = None
+            self._grow_to(Z.shape[1])
+        super()._fit(Z, target)
 
     def _bounds(self, d: int) -> list[tuple[float, float]]:
         own = self.own

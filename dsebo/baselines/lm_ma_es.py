@@ -79,5 +79,6 @@ class LMMAES(Population[Strategy]):
         s = (1.0 - c) * state.s + np.sqrt(mu_w * c * (2.0 - c)) * step_z
         M = (1.0 - c_c) * state.M + np.sqrt(mu_w * c_c * (2.0 - c_c)) * step_z
         sigma = state.sigma * float(np.exp(0.5 * c * (s @ s / self.D - 1.0)))
-        mean = state.mean + state.sigma * (self.w @ V)
+        # Cut to the box: outside it all offspring are clipped alike, and nothing pulls back.
+        mean = np.clip(state.mean + state.sigma * (self.w @ V), -1.0, 1.0)
         return Strategy(state.generation + 1, mean, sigma, s, M)

@@ -27,6 +27,10 @@ class SboSeConfig(SearchConfig):
     method: Literal["sbo-se"] = "sbo-se"
     beta: float = setting(1.5, "Exploration", "The bound is μ − √β σ.", "β", ge=0, le=1e6)
     n_init: int = n_init_setting(20, "Latin hypercube points of the box.")
+    fit_iterations: int = setting(
+        40, "Iterations of a fit", "Cap of L-BFGS iterations; each fit starts at √D again.",
+        advanced=True, ge=1, le=1000,
+    )  # fmt: skip
 
 
 class MctsVsConfig(SearchConfig):
