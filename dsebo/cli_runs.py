@@ -272,8 +272,8 @@ def _plain(row: RunRow) -> dict[str, Any]:
 def _table(rows: list[RunRow]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("id", no_wrap=True)
-    table.add_column("name", no_wrap=True)
-    table.add_column("state")
+    table.add_column("name", min_width=8)
+    table.add_column("state", no_wrap=True)
     for name in ("seed", "done", "best", "d", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("created", no_wrap=True)

@@ -36,6 +36,7 @@ def test_runs_lists_filters_and_sorts(call: Any, two: list[str]) -> None:
     table = call("runs").output
     assert two[0][:8] in table
     assert "14/14" in table
+    assert table.count("finished") == 2  # on 80 columns too
     rows = json.loads(call("runs", "--json").output)
     assert [row["id"] for row in rows] == two[::-1]
     assert {"id", "state", "best", "n_done", "config"} <= set(rows[0])
