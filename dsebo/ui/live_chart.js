@@ -87,6 +87,8 @@ function draw(chart) {
   });
 }
 
+const NARROW = 480; // px: a phone
+
 function themed(layout, colours, width) {
   const font = { ...layout.font, color: colours.text, family: colours.font };
   const hoverlabel = {
@@ -94,11 +96,21 @@ function themed(layout, colours, width) {
     bgcolor: colours.background,
     font: { ...(layout.hoverlabel || {}).font, color: colours.text },
   };
-  const notes = withoutCollisions(layout, width).map((note) =>
-    note.name === "bar chosen" ? { ...note, bgcolor: colours.background } : note
-  );
+  const narrow = width < NARROW && layout.margin.l > 60;
+  const annotations = withoutCollisions(layout, width).map((note) => placed(note, colours, narrow));
+  const margin = narrow ? { ...layout.margin, l: 56, r: 8 } : layout.margin;
   const modebar = { bgcolor: "rgba(0,0,0,0)", color: "#84898F", activecolor: colours.text };
-  return { ...layout, width, autosize: false, font, hoverlabel, modebar, annotations: notes };
+  const page = { width, autosize: false, font, hoverlabel, modebar, annotations, margin };
+  return { ...layout, ...page };
+}
+
+// Names that stand over the data are legible; on a phone titles and axis names move to the left.
+function placed(note, colours, narrow) {
+  const over = note.name === "over" || note.name === "bar chosen";
+  const there = over ? { ...note, bgcolor: colours.background } : note;
+  if (!narrow) return there;
+  if (note.name === "heading") return { ...there, xshift: -50 };
+  return note.name === "axis" ? { ...there, xshift: -46 } : there;
 }
 
 // Labels over bars: the chosen one first, then from the newest on, as long as there is room.

@@ -39,7 +39,7 @@ def draw_slopes(sketch: Sketch, changes: Sequence[Event], event: Event | None, b
     for change, slope in zip(sloped, newest, strict=True):
         near = change["t"] < 0.14 * budget if left else change["t"] > 0.86 * budget
         if change is event or not near:
-            _label_bar(sketch, change, float(slope), change is event)
+            _label_bar(sketch, change, float(slope), change is event, budget)
     _mark_extremes(sketch, event, left)
 
 
@@ -50,11 +50,12 @@ def _decision(change: Event) -> str:
     return step if change["k"] is None else f"k = {change['k']:.2f}, {step}"
 
 
-def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool) -> None:
+def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool, budget: int) -> None:
     """k and Δd above a bar. The browser drops labels for which there is no room."""
+    at_end = change["t"] > 0.93 * budget
     sketch.note(
         text=_decision(change).replace(", ", "<br>"), x=change["t"], y=max(slope, 0.0),
-        yref="y3", yanchor="bottom", align="center",
+        yref="y3", yanchor="bottom", xanchor="right" if at_end else "center", align="center",
         name="bar chosen" if chosen else "bar",
         font={"color": theme.VERMILLION} if chosen else {},
     )  # fmt: skip
@@ -76,6 +77,5 @@ def _mark_extremes(sketch: Sketch, event: Event | None, left: bool) -> None:
         )  # fmt: skip
         sketch.note(
             text=f"{label} = {number(value, 3)}", xref="paper",
-            yref="y3", **place,
-            y=value, yanchor=side,
+            yref="y3", y=value, yanchor=side, name="over", **place,
         )  # fmt: skip

@@ -69,7 +69,7 @@ def axis(**more: Any) -> dict[str, Any]:
 def axis_name(text: str, between: tuple[float, float]) -> dict[str, Any]:
     """The name of a row's value axis; an annotation, as Plotly's own titles do not line up."""
     return {
-        "text": text, "textangle": -90, "showarrow": False,
+        "text": text, "textangle": -90, "showarrow": False, "name": "axis",
         "xref": "paper", "x": 0, "xanchor": "center", "xshift": -58,
         "yref": "paper", "y": sum(between) / 2, "yanchor": "middle",
     }  # fmt: skip
@@ -88,7 +88,7 @@ def iteration_axis(budget: int, anchor: str = "y") -> dict[str, Any]:
 def heading(text: str, y: float) -> dict[str, Any]:
     """The title of one row of a figure, at its upper left: what one should see in it."""
     return {
-        "text": f"<b>{text}</b>",
+        "text": f"<b>{text}</b>", "name": "heading",
         "xref": "paper", "yref": "paper", "x": 0, "y": y,
         "xanchor": "left", "yanchor": "bottom", "yshift": 6, "showarrow": False,
         "font": {"size": TITLE_SIZE},
