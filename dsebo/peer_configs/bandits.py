@@ -33,7 +33,9 @@ class BanditConfig(SearchConfig):
         return {"largest": max(10, min(D, 100)), **given}
 
     def check(self, D: int) -> None:
-        """The smallest arm has 10 dimensions."""
+        """No arm above D; the smallest has 10 dimensions."""
+        if DIMENSIONS[0] > D:
+            raise ValueError(f"D = {D} is too small for a bandit: its smallest arm has d = 10.")
         if self.largest > D:
             raise ValueError(f"largest = {self.largest} is not allowed: from 10 to D = {D}.")
 

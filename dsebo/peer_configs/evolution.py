@@ -34,8 +34,8 @@ class LmMaEsConfig(MethodConfig):
         """c_σ = 2 λ / D is a rate: it may not exceed 1."""
         if 2 * self.offspring > D:
             raise ValueError(
-                f"offspring = {self.offspring} is not allowed: at most D / 2 = {D / 2:g}, "
-                f"as c_σ = 2 λ / D may not exceed 1."
+                f"offspring = {self.offspring} is not allowed at D = {D}: LM-MA-ES needs "
+                f"D ≥ 2 λ = {2 * self.offspring}, as its rate c_σ = 2 λ / D may not exceed 1."
             )
 
 

@@ -140,8 +140,10 @@ def test_arms_begin_with_one_point_each_and_events_show_the_table() -> None:
 
 def test_arms_do_not_exceed_the_space() -> None:
     assert settings_of("bandit-random", 40).dimensions == (10, 20, 30)  # type: ignore[attr-defined]
-    with pytest.raises(ConfigError, match="largest = 10 is not allowed: from 10 to D = 8"):
+    with pytest.raises(ConfigError, match="D = 8 is too small for a bandit"):
         settings_of("bandit-random", 8)
+    with pytest.raises(ConfigError, match="largest = 50 is not allowed: from 10 to D = 40"):
+        settings_of("bandit-random", 40, largest=50)
 
 
 def test_scale_of_the_embeddings() -> None:

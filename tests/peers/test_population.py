@@ -41,7 +41,9 @@ def test_lm_ma_es_stretches_along_what_it_has_learnt() -> None:
 
 
 def test_lm_ma_es_refuses_few_variables() -> None:
-    with pytest.raises(ConfigError, match="offspring = 12 is not allowed: at most D / 2 = 8"):
+    with pytest.raises(
+        ConfigError, match=r"offspring = 12 is not allowed at D = 16: .* D ≥ 2 λ = 24"
+    ):
         settings_of("lm-ma-es", 16)
 
 

@@ -1,0 +1,239 @@
+"""All methods on the six functions, D = 1000, 500 evaluations, beside the paper's tables 1 and 4.
+
+`python -m benchmarks.peers run --seeds 1,2,3` runs what is missing and appends each run to
+results/peers.csv; it can be stopped and started at will. `--methods` and `--functions` choose.
+`python -m benchmarks.peers table` writes results/peers.md from it: values beside the printed ones,
+and what a step costs at n = 100 and n = 500.
+
+Seconds are CPU seconds of the thread, so that other work on the machine does not count; compare
+them as ratios to DSEBO's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dsebo.config import METHODS, RunConfig
+from dsebo.run import Runner
+from dsebo.threads import one_thread
+
+RESULTS = Path(__file__).parent / "results"
+RUNS, TABLE = RESULTS / "peers.csv", RESULTS / "peers.md"
+PAPER = Path(__file__).parents[1] / "dsebo" / "data" / "paper_results.csv"
+COLUMNS = ["function", "method", "seed", "best", "seconds", "step_100", "step_500"]
+BUDGET = 500
+
+TASKS = {
+    "sphere": "Sphere",
+    "levy": "Levy",
+    "griewank": "Griewank",
+    "rosenbrock": "Rosenbrock",
+    "dixon-price": "Dixon",
+    "michalewicz": "Michalewicz",
+}
+# A method's name in the paper's tables and the subspace dimension it stands there with.
+PRINTED = {
+    "dsebo": ("DSEBO", None),
+    "random": ("Random Search", None),
+    "rembo": ("REMBO", 30),
+    "hesbo": ("HesBO", 30),
+    "sbo-se": ("SBO-SE", None),
+    "turbo": ("TuRBO", None),
+    "baxus": ("BAxUS", None),
+    "sirbo": ("SIRBO", 30),
+    "mcts-vs": ("MCTSVS", None),
+    "lm-ma-es": ("LMMAES", None),
+    "dcem": ("DCEM", None),
+    "bandit-extreme": ("Extreme", None),
+    "bandit-c-ucb": ("C-UCB", None),
+    "bandit-epsilon-greedy": ("epsilon-greedy", None),
+    "bandit-softmax": ("Softmax", None),
+    "bandit-successive-halving": ("S-Halving", None),
+    "bandit-ucb-e": ("UCB-E", None),
+    "bandit-thompson": ("TS", None),
+    "bandit-expectation": ("Expectation", None),
+    "bandit-random": ("Random", None),
+}
+# Settings other than a method's defaults that are worth a row of their own.
+PRESETS: dict[str, dict[str, Any]] = {
+    "rembo (DSEBO's scale)": {"method": "rembo", "scale": "dsebo"}
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run: its best value and what it cost."""
+
+    best: float
+    seconds: float
+    step_100: float
+    step_500: float
+
+
+def labels() -> list[str]:
+    """Every row of the table: methods in their order, presets after their method."""
+    found = []
+    for method in METHODS:
+        found.append(method)
+        found += [label for label, preset in PRESETS.items() if preset["method"] == method]
+    return found
+
+
+def measure(function: str, label: str, seed: int) -> Measured:
+    """Run it, timing each step on the thread's own clock."""
+    settings = PRESETS.get(label, {"method": label})
+    runner = Runner.from_config(
+        RunConfig.parse(
+            {
+                "objective": {"name": function},
+                "optimizer": settings,
+                "budget": BUDGET,
+                "seed": seed,
+            }
+        )
+    )
+    steps = []
+    with one_thread():
+        while not runner.done:
+            began = thread_time()
+            runner.step()
+            steps.append(thread_time() - began)
+    return Measured(runner.best, sum(steps), _mean(steps[90:110]), _mean(steps[480:500]))
+
+
+def _mean(steps: list[float]) -> float:
+    """NaN for a run that has ended before."""
+    return float(np.mean(steps)) if steps else float("nan")
+
+
+def known() -> pd.DataFrame:
+    """The runs so far."""
+    return pd.read_csv(RUNS) if RUNS.exists() else pd.DataFrame(columns=COLUMNS)
+
+
+def append(function: str, label: str, seed: int, run: Measured) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    new = not RUNS.exists()
+    with RUNS.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if new:
+            writer.writerow(COLUMNS)
+        writer.writerow(
+            [function, label, seed, f"{run.best:.10g}", f"{run.seconds:.2f}",
+             f"{run.step_100:.5f}", f"{run.step_500:.5f}"]
+        )  # fmt: skip
+
+
+def run_missing(functions: list[str], methods: list[str], seeds: list[int]) -> None:
+    """One seed after the other, so that a first table is there early."""
+    for seed in seeds:
+        for function in functions:
+            for label in methods:
+                done = known()
+                same = (done.function == function) & (done.method == label) & (done.seed == seed)
+                if same.any():
+                    continue
+                run = measure(function, label, seed)
+                append(function, label, seed, run)
+                print(
+                    f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True
+                )
+
+
+def printed(function: str, label: str) -> tuple[float, float] | None:
+    """(mean, deviation) in the paper's table 1 or 4; None where it has none."""
+    method = PRESETS.get(label, {}).get("method", label)
+    if method not in PRINTED:
+        return None
+    name, d = PRINTED[method]
+    rows = pd.read_csv(PAPER)
+    rows = rows[(rows.task == TASKS[function]) & (rows.D == 1000) & (rows.method == name)]
+    rows = rows[rows.table.isin([1, 4]) & ((rows.subspace_d == d) | (d is None))]
+    return (float(rows["mean"].iloc[0]), float(rows["std"].iloc[0])) if len(rows) else None
+
+
+def table(runs: pd.DataFrame) -> str:
+    """The committed table, in Markdown."""
+    parts = [
+        "# All methods on the six functions\n",
+        "D = 1000, d_e = 30, 500 evaluations; written by `python -m benchmarks.peers table`. Ours: "
+        "mean ± deviation over the seeds run so far. Paper: tables 1 and 4, over ten. Apart: how "
+        "many of the printed deviations ours lies above (+) or below (−) it.\n",
+    ]
+    for function in TASKS:
+        rows = runs[runs.function == function]
+        if len(rows):
+            parts.append(_function_table(function, rows))
+    parts.append(_step_table(runs))
+    return "\n".join(parts)
+
+
+def _function_table(function: str, rows: pd.DataFrame) -> str:
+    lines = [
+        f"## {function}\n",
+        "| method | ours | seeds | paper | apart | best |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for label in labels():
+        best = rows[rows.method == label].best
+        if not len(best):
+            continue
+        ours = f"{best.mean():.4g}" + (f" ± {best.std():.2g}" if len(best) > 1 else "")
+        paper, apart = printed(function, label), ""
+        if paper is not None and paper[1] > 0:
+            apart = f"{(best.mean() - paper[0]) / paper[1]:+.1f}"
+        shown = f"{paper[0]:.4g} ± {paper[1]:.2g}" if paper else "–"
+        lines.append(f"| {label} | {ours} | {len(best)} | {shown} | {apart} | {best.min():.4g} |")
+    return "\n".join(lines) + "\n"
+
+
+def _step_table(runs: pd.DataFrame) -> str:
+    """CPU seconds a run and a step, means over all runs, and the ratio of runs to DSEBO's."""
+    means = runs.groupby("method")[["seconds", "step_100", "step_500"]].mean()
+    lines = [
+        "## What it costs\n",
+        "CPU seconds of one core. The ratio is to DSEBO's runs of the same function and seed.\n",
+        "| method | run, s | ratio | step at n = 100, ms | at n = 500, ms |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for label in labels():
+        if label not in means.index:
+            continue
+        seconds, at_100, at_500 = means.loc[label].to_numpy(dtype=float)
+        lines.append(
+            f"| {label} | {seconds:.1f} | {_ratio(runs, label):.2f} | {1e3 * at_100:.1f} | "
+            f"{1e3 * at_500:.1f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _ratio(runs: pd.DataFrame, label: str) -> float:
+    keys = ["function", "seed"]
+    dsebo = runs[runs.method == "dsebo"].set_index(keys).seconds
+    own = runs[runs.method == label].set_index(keys).seconds
+    return float((own / dsebo).dropna().mean())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("--seeds", default="1")
+    parser.add_argument("--methods", default=",".join(labels()))
+    parser.add_argument("--functions", default=",".join(TASKS))
+    given = parser.parse_args()
+    if given.what == "run":
+        seeds = [int(seed) for seed in given.seeds.split(",")]
+        run_missing(given.functions.split(","), given.methods.split(","), seeds)
+    TABLE.write_text(table(known()))
+
+
+if __name__ == "__main__":
+    main()
