@@ -26,16 +26,19 @@ def mark_level(figure: go.Figure, axis: str, value: float, text: str, scale: Sca
         line={"color": theme.VERMILLION, "width": 2, "dash": "dot"},
     )  # fmt: skip
     figure.add_annotation(
-        text=text, xref="paper", x=0.5, yref=axis, y=scales.position(scale, value),
-        yanchor="bottom", showarrow=False, font={"color": theme.VERMILLION},
+        text=text, xref="paper", x=0.01 if axis == "y2" else 0.5, xanchor="left", yref=axis,
+        y=scales.position(scale, value), yanchor="bottom", showarrow=False,
+        font={"color": theme.VERMILLION},
     )  # fmt: skip
 
 
-def mark_end(figure: go.Figure, t: int, value: float, text: str, scale: Scale) -> None:
+def mark_end(
+    figure: go.Figure, t: int, value: float, text: str, scale: Scale, axis: str = "y"
+) -> None:
     """An arrow to where a run ended."""
     figure.add_annotation(
-        text=text, x=t, y=scales.position(scale, value), yref="y", showarrow=True, arrowhead=2,
-        arrowcolor=theme.VERMILLION, ax=-60, ay=-46, xanchor="right",
+        text=text, x=t, y=scales.position(scale, value), yref=axis, showarrow=True, arrowhead=2,
+        arrowcolor=theme.VERMILLION, ax=-60, ay=-46 if axis == "y" else 24, xanchor="right",
         font={"color": theme.VERMILLION},
     )  # fmt: skip
 
@@ -59,12 +62,13 @@ def distribution(values: Sequence[str], truth: str, numeric: bool) -> go.Figure:
     layout |= {
         "meta": {"quiet": True}, "bargap": 0.4,
         "xaxis": theme.axis(type="category", showgrid=False),
-        "yaxis": theme.axis(rangemode="tozero", tickformat="d", nticks=4),
+        "yaxis": theme.axis(rangemode="tozero", tickformat="d", dtick=max(1, len(values) // 4)),
     }  # fmt: skip
     sketch = Sketch(layout, notes=[theme.heading(f"What the room predicts (n = {len(values)})", 1)])
     right = [_same(label, truth, numeric) for label in labels]
     sketch.bar(
         x=[_label(label, numeric) for label in labels], y=[counted[label] for label in labels],
+        width=0.5,
         marker={"color": [theme.VERMILLION if one else theme.SKY for one in right]},
         text=["the answer" if one else "" for one in right], textposition="outside",
         textfont={"size": theme.SIZE}, cliponaxis=False, hovertemplate="%{x}: %{y}<extra></extra>",

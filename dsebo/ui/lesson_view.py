@@ -91,7 +91,7 @@ def show_lesson(lesson: Lesson, now: Asked) -> None:
         return
     shown = number(float(guess)) if lesson.kind == "number" else guess
     with st.container(key="newest-question"):
-        st.markdown(f"{plain(lesson.question)} You predict **{plain(shown)}**.")
+        st.markdown(f"{plain(lesson.question)} You predict: {plain(shown)}.")
     st.fragment(run_every=None if _is_over(lesson, now) else TICK)(_play)(lesson, now, guess)
 
 
@@ -225,7 +225,9 @@ def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> 
         mark_level(figure, "y2", float(guess), f"predicted {number(float(guess))}", "linear")
     elif lesson.measure == "best":
         mark_level(figure, "y", float(guess), f"predicted {number(float(guess))}", scale)
-    if over and first.best is not None and lesson.measure != "final d":
+    if over and lesson.measure == "final d":
+        mark_end(figure, first.t, float(first.d or 0), f"ends at d = {first.d}", "linear", "y2")
+    elif over and first.best is not None:
         mark_end(figure, first.t, first.best, f"ends at {number(first.best)}", scale)
     return figure
 

@@ -1,0 +1,57 @@
+"""Each lesson from its link to its answer, and the floor, in a real browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dsebo.ui.lessons import Lesson, load_lessons
+from tests.browser.conftest import settle, shot
+
+pytestmark = pytest.mark.browser
+
+LESSONS = load_lessons()[0]
+PATIENCE = 90_000  # ms: three runs at once on a busy machine
+
+
+def predict(page: Any, lesson: Lesson) -> None:
+    """An answer, whichever it is."""
+    if lesson.kind == "number":
+        page.get_by_label("Your prediction").fill("12")
+    else:
+        page.locator('[data-testid="stRadio"] label').filter(has_text=lesson.options[0]).click()
+    page.get_by_role("button", name="Predict, then run").click()
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
+def test_from_link_to_answer(lesson: Lesson, server: str, page: Any) -> None:
+    page.goto(f"{server}/?lesson={lesson.key}&hide=nav,room,list")
+    page.get_by_text(lesson.title).first.wait_for()
+    assert page.get_by_text("The answer").count() == 0  # the question comes first
+    assert page.get_by_text("Compare", exact=True).count() == 0
+    settle(page)
+    predict(page, lesson)
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_text("The answer:").wait_for(timeout=PATIENCE)
+    mark = "lowest:" if lesson.measure == "winner" else "ends at"
+    page.locator(".st-key-lesson .annotation-text").filter(has_text=mark).first.wait_for()
+    shot(page, f"lesson-{lesson.key}")
+
+
+def test_a_room_collects_predictions(server: str, page: Any) -> None:
+    lesson = LESSONS["2-expansion"]
+    page.goto(f"{server}/?lesson={lesson.key}&room=Hall")
+    page.get_by_label("Nickname").fill("Ada")
+    predict(page, lesson)
+    page.get_by_text("What the room predicts (n = 1)").wait_for(timeout=PATIENCE)
+
+
+def test_the_floor_under_a_run(server: str, page: Any, example: str) -> None:
+    page.goto(f"{server}/?run={example}")
+    settle(page)
+    page.get_by_text("Floor", exact=True).click()
+    page.get_by_text("Expanding was right").first.wait_for(timeout=PATIENCE)
+    names = "() => [...document.querySelector('.st-key-chart .live-chart').data].map(t => t.name)"
+    page.wait_for_function(f"() => ({names})().includes('floor (upper bound)')")
+    shot(page, "run-with-floor")
