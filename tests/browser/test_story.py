@@ -40,6 +40,15 @@ def done(page: Any) -> int:
     return int(text.split()[0])
 
 
+def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: str) -> None:
+    """First in this file: Streamlit then comes past the router."""
+    page.goto(f"{server}/replay?run={example}&t=50")
+    settle(page)
+    wait_for_chart(page, ".st-key-charta .live-chart")
+    assert drawn(page, ".st-key-charta .live-chart") == 50
+    assert "t=50" in page.url
+
+
 def test_open_choose_launch_watch_pause_step_resume_reload_cancel(server: str, page: Any) -> None:
     page.goto(server)
     settle(page)
