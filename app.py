@@ -13,6 +13,7 @@ pages = {
     "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
     "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
     "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
+    "embedding": st.Page("pages/embedding.py", title="Embedding", icon=":material/grid_on:"),
     "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
 }
 hidden = "nav" in st.query_params.get("hide", "").split(",")
