@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-QUICK = ["speed", "scaling", "quality"]
+QUICK = ["speed", "scaling", "quality", "floor"]
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from dsebo.embedding_view import Array, Indices, Moves, Shared
 from dsebo.ui import theme
 from dsebo.ui.sketch import Sketch
 
-SCALE = [[0.0, theme.BLUE], [0.5, "#F3F5F7"], [1.0, theme.VERMILLION]]
+SCALE = [[0.0, theme.BLUE], [0.5, theme.faint(theme.GREY, 0.1)], [1.0, theme.VERMILLION]]
 DIM = 0.16  # opacity of the columns that are not in use
 
 
@@ -25,8 +25,10 @@ def matrix_figure(S: Array, d: int, effective: int) -> go.Figure:
     """
     rows, d_h = S.shape
     sketch = _sketch(380, "S: each column is a direction; those in use are lit", {
-        "xaxis": theme.axis(title=_title("column of S"), range=[0.5, d_h + 0.5], showgrid=False),
-        "yaxis": theme.axis(range=[rows - 0.5, -0.5], showgrid=False, showticklabels=False),
+        "xaxis": theme.axis(title=_title("column of S"), range=[0.5, d_h + 0.5], showgrid=False,
+                            ticks=""),
+        "yaxis": theme.axis(range=[rows - 0.5, -0.5], showgrid=False, showticklabels=False,
+                            ticks=""),
     })  # fmt: skip
     reach = float(np.quantile(np.abs(S), 0.99)) or 1.0
     for first, last, opacity in ((0, d, 1.0), (d, d_h, DIM)):
@@ -66,12 +68,13 @@ def shared_figure(shared: Shared, shown: Indices, effective: int) -> go.Figure:
     sketch = _sketch(480, "", layout)
     sketch.notes += [theme.heading(titles[row], domain[1]) for row, domain in between.items()]
     for row, values in (("", shared.z), ("2", shared.padded)):
-        colours = [theme.ORANGE] * len(shared.z) + [theme.GREY] * (len(values) - len(shared.z))
         sketch.bar(
             x=np.arange(1, len(values) + 1), y=values.astype(np.float32), xaxis=f"x{row}",
-            yaxis=f"y{row}", marker={"color": colours, "line": {"width": 0}},
+            yaxis=f"y{row}", marker={"color": theme.ORANGE, "line": {"width": 0}},
             hovertemplate="%{y:.3f}<extra></extra>",
         )  # fmt: skip
+    added = np.arange(len(shared.z) + 1, widest + 1)
+    _dots(sketch, added, np.zeros(len(added)), theme.GREY, "x2", "y2", 4)
     x = shared.x[shown]
     _dots(sketch, np.arange(effective), x[:effective], theme.VERMILLION, "x3", "y3", 7)
     _dots(sketch, np.arange(effective, len(x)), x[effective:], theme.SKY, "x3", "y3", 5)

@@ -50,7 +50,7 @@ BOUNDS = (
 HIDDEN = """
 #### What the O* hides
 - **Constants.** Those of the kernel, of the confidence δ and of the smoothness of F are left out.
-  No value below is a regret that one should expect.
+  No value on this page is a regret that one should expect.
 - **Logarithmic factors**, among them the exploration weight, which itself grows with log T and d.
 - **The assumption** that F is a sample of the Gaussian process. Griewank or Levy are not.
 - **Shared data.** A phase of DSEBO starts with all earlier points; the formula counts each phase
