@@ -84,6 +84,7 @@ def kill(folder: Path) -> None:
             assert after[0][: len(before)] == before
             assert after == expected, (i, moment)
         store.close()
+    assert len(kept) == len(cases), "a run was not in the store when its process was killed"
     print(
         f"kill -9: 24 random and {len(cases) - 24} chosen moments, killed after {min(kept)} to "
         f"{max(kept)} of 40 evaluations; every resumed history identical, {lost} lost, "
@@ -116,6 +117,7 @@ def writers(folder: Path) -> None:
     for process in both:
         process.join(400)
     took = time.perf_counter() - began
+    assert [process.exitcode for process in both] == [0, 0], "something was refused or warned of"
     found = store.list_runs()
     assert [row.state for row in found] == ["finished"] * 16, [row.error for row in found]
     for row in found:
@@ -123,7 +125,7 @@ def writers(folder: Path) -> None:
     store.close()
     print(
         f"writers: 2 processes with 8 threads each, 1600 evaluations in {took:.1f} s, "
-        "0 times 'database is locked', every history identical"
+        "no run or heartbeat met 'database is locked', every history identical"
     )
 
 
@@ -221,7 +223,7 @@ def memory(folder: Path) -> None:
     second = work_through(100)
     manager.close()
     store.close()
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     print(f"memory: {first:.1f} MB after 20 runs, {second:.1f} MB after 120, at most {most:.0f} MB")
     assert second - first < 10
 

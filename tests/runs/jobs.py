@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import signal
 import time
@@ -76,7 +77,14 @@ def _arm(moment: str, at: int) -> None:
 
 
 def manage(url: str, config: str, repeats: int, slots: int, seconds: float) -> None:
-    """A manager that launches runs and waits until they have ended."""
+    """A manager that launches runs and waits until they have ended; exit code 3 after a warning.
+
+    A heartbeat that finds the database locked only warns and tries again: it must not go unseen.
+    """
+    warned: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: warned.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("dsebo").addHandler(handler)
     store = Store.open(url)
     manager = RunManager(store, Settings(slots=slots))
     ids = manager.launch(RunConfig.from_json(config), repeats=repeats)
@@ -86,6 +94,9 @@ def manage(url: str, config: str, repeats: int, slots: int, seconds: float) -> N
             break
         time.sleep(0.02)
     manager.close()
+    if warned:
+        print(*warned, sep="\n")
+        raise SystemExit(3)
 
 
 def try_to_resume(url: str, run_id: str, start: Any, answers: Any) -> None:
