@@ -138,7 +138,7 @@ def policy_of(config: BanditConfig) -> Policy:
         case BanditEpsilonGreedyConfig():
             return epsilon_greedy(config.epsilon)
         case BanditSoftmaxConfig():
-            return softmax(config.tau)
+            return softmax(config.temperature)
         case BanditSuccessiveHalvingConfig():
             return successive_halving
         case BanditUcbEConfig():

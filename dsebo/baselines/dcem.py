@@ -43,7 +43,7 @@ class DCEM(Population[Normal]):
     """Independent normals, moved to the weighted mean and deviation of each generation."""
 
     def __init__(self, config: DcemConfig, D: int, seed: int) -> None:
-        self.config, self.size = config, config.samples
+        self.config, self.size = config, config.population
         super().__init__(D, seed)
 
     def start(self, rng: np.random.Generator) -> Normal:
@@ -60,7 +60,7 @@ class DCEM(Population[Normal]):
         if not finite.any():  # nothing to learn from
             return Normal(state.generation + 1, state.mean, state.deviation)
         y = np.where(finite, y, y[finite].max())
-        weights = soft_elites(y, self.config.elites, self.config.tau)
+        weights = soft_elites(y, self.config.elites, self.config.sharpness)
         weights = weights / weights.sum()
         mean = weights @ X
         return Normal(state.generation + 1, mean, np.sqrt(weights @ (X - mean) ** 2))

@@ -79,7 +79,7 @@ class VariableTree:
             ready = t >= self.config.n_init and np.isfinite(self.values[-1])
             return self._begin_visit(t, None) if ready else []
         self.visit.values.append(self.values[-1])
-        if len(self.visit.values) < self.config.samples:
+        if len(self.visit.values) < self.config.subset_samples:
             return []
         before = self.visit.subsets[len(self.visit.bests)].size
         self.visit.bests.append(min(self.visit.values))

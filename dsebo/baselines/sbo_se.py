@@ -21,7 +21,7 @@ class SBOSE(BoxBO):
     """One Gaussian process on the whole box, by maximum likelihood."""
 
     def __init__(self, config: SboSeConfig, D: int, seed: int) -> None:
-        self.beta = config.beta
+        self.beta = config.ucb_beta
         model = GPSettings(
             kernel="rbf", fit_outputscale=True, flat=True, cold=True,
             lengthscale_start=float(np.sqrt(D)), fit_iterations=config.fit_iterations,

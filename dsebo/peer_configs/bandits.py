@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from dsebo.fields import setting
+from dsebo.peer_configs.cost import Coefficients
 from dsebo.peer_configs.model import SearchConfig
 from dsebo.peer_configs.subspace import SCALE_HELP, Scale
 
@@ -14,6 +15,7 @@ DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 class BanditConfig(SearchConfig):
     """Each arm is a subspace with its own embedding, GP-UCB and data, begun by one point."""
 
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     largest: int = setting(
         100, "Largest arm", "Arms are the dimensions 10, 20, 30, 50, 70, 90, 100 up to this.",
         "d_max", ge=10, le=100,
@@ -43,6 +45,14 @@ class BanditConfig(SearchConfig):
     def dimensions(self) -> tuple[int, ...]:
         """The arms."""
         return tuple(d for d in DIMENSIONS if d <= self.largest)
+
+    def model_dimension(self, D: int) -> float:
+        """That of the arms, on average."""
+        return sum(self.dimensions) / len(self.dimensions)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The embeddings of all arms."""
+        return 8 * D * sum(self.dimensions)
 
     def warnings(self, budget: int) -> list[str]:
         """That most coordinates sit on the box's walls; that not every arm is begun."""
@@ -84,7 +94,7 @@ class BanditSoftmaxConfig(BanditConfig):
 
     label: ClassVar[str] = "Bandit: Softmax"
     method: Literal["bandit-softmax"] = "bandit-softmax"
-    tau: float = setting(
+    temperature: float = setting(
         1.0, "Temperature", "High: any arm; low: the best mean.", "τ", gt=0, le=1e9
     )
 

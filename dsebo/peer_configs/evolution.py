@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal
 from pydantic import ValidationInfo, field_validator
 
 from dsebo.fields import setting
-from dsebo.method_config import MethodConfig
+from dsebo.peer_configs.cost import Coefficients, CostedConfig
 
 
-class LmMaEsConfig(MethodConfig):
+class LmMaEsConfig(CostedConfig):
     """LM-MA-ES (Loshchilov et al. 2019): an evolution strategy with a few direction vectors."""
 
     label: ClassVar[str] = "LM-MA-ES"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["lm-ma-es"] = "lm-ma-es"
     offspring: int = setting(
         24, "Offspring", "Points of a generation; 4 + ⌊3 ln D⌋.", "λ", ge=4, le=100_000
@@ -38,15 +39,20 @@ class LmMaEsConfig(MethodConfig):
                 f"D ≥ 2 λ = {2 * self.offspring}, as its rate c_σ = 2 λ / D may not exceed 1."
             )
 
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The direction vectors, before and after a generation, and its points."""
+        return 8 * D * (2 * self.paths + 2 * self.offspring)
 
-class DcemConfig(MethodConfig):
+
+class DcemConfig(CostedConfig):
     """DCEM (Amos and Yarats 2020): the cross-entropy method with a soft choice of elites."""
 
     label: ClassVar[str] = "DCEM"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["dcem"] = "dcem"
-    samples: int = setting(20, "Samples", "Points of a generation.", "N", ge=2, le=100_000)
+    population: int = setting(20, "Samples", "Points of a generation.", "N", ge=2, le=100_000)
     elites: int = setting(10, "Elites", "What the weights sum to.", "k", ge=1, le=100_000)
-    tau: float = setting(
+    sharpness: float = setting(
         1.0, "Sharpness", "Large: a hard choice of elites; small: equal weights.", "τ", gt=0, le=1e6
     )
     sigma: float = setting(
@@ -55,10 +61,10 @@ class DcemConfig(MethodConfig):
 
     @field_validator("elites")
     @classmethod
-    def _below_samples(cls, elites: int, info: ValidationInfo) -> int:
-        samples = info.data.get("samples")
-        if samples is not None and elites >= samples:
+    def _below_population(cls, elites: int, info: ValidationInfo) -> int:
+        population = info.data.get("population")
+        if population is not None and elites >= population:
             raise ValueError(
-                f"elites = {elites} is not allowed: a whole number from 1 to samples - 1."
+                f"elites = {elites} is not allowed: a whole number from 1 to population - 1."
             )
         return elites

@@ -5,13 +5,27 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from dsebo.fields import setting
+from dsebo.peer_configs.cost import Coefficients
 from dsebo.peer_configs.model import SearchConfig, n_init_setting
 
 
-class VboConfig(SearchConfig):
+class FullConfig(SearchConfig):
+    """A model of all variables."""
+
+    def model_dimension(self, D: int) -> float:
+        """All of them."""
+        return float(D)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The starting points of a search, its restarts and what L-BFGS remembers of them."""
+        return 8 * D * (4 * (self.raw_samples + self.local_samples) + 25 * self.restarts)
+
+
+class VboConfig(FullConfig):
     """Vanilla Bayesian optimization (Hvarfner et al. 2024): a prior that grows with √D."""
 
     label: ClassVar[str] = "VBO"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["vbo"] = "vbo"
     kernel: Literal["rbf", "matern"] = setting(
         "rbf", "Kernel", "Squared exponential or Matérn-5/2, one lengthscale a variable.",
@@ -20,12 +34,13 @@ class VboConfig(SearchConfig):
     n_init: int = n_init_setting(10, "Scrambled Sobol points of the box.")
 
 
-class SboSeConfig(SearchConfig):
+class SboSeConfig(FullConfig):
     """SBO-SE (Xu et al. 2024): no prior, lengthscales started at √D."""
 
     label: ClassVar[str] = "SBO-SE"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["sbo-se"] = "sbo-se"
-    beta: float = setting(1.5, "Exploration", "The bound is μ − √β σ.", "β", ge=0, le=1e6)
+    ucb_beta: float = setting(1.5, "Exploration", "The bound is μ − √β σ.", "β", ge=0, le=1e6)
     n_init: int = n_init_setting(20, "Latin hypercube points of the box.")
     fit_iterations: int = setting(
         40, "Iterations of a fit", "Cap of L-BFGS iterations; each fit starts at √D again.",
@@ -33,10 +48,11 @@ class SboSeConfig(SearchConfig):
     )  # fmt: skip
 
 
-class MctsVsConfig(SearchConfig):
+class MctsVsConfig(FullConfig):
     """MCTS-VS (Song et al. 2022): a tree search over subsets of the variables."""
 
     label: ClassVar[str] = "MCTS-VS"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["mcts-vs"] = "mcts-vs"
     C_p: float = setting(
         0.1, "Exploration of the tree", "In units of the values' deviation.", "C_p", ge=0, le=1e6
@@ -45,7 +61,7 @@ class MctsVsConfig(SearchConfig):
         2, "Random halves", "Halves of a leaf tried a visit, each with its complement.", "N_v",
         ge=1, le=100,
     )  # fmt: skip
-    samples: int = setting(
+    subset_samples: int = setting(
         3, "Samples a subset", "Evaluations spent on each of them.", "N_s", ge=1, le=1000
     )
     split_size: int = setting(
@@ -63,3 +79,7 @@ class MctsVsConfig(SearchConfig):
         8, "Iterations of a fit", "Cap of L-BFGS iterations; each subset is fitted anew.",
         advanced=True, ge=1, le=1000,
     )  # fmt: skip
+
+    def model_dimension(self, D: int) -> float:
+        """Half of the variables at the root, less further down: a third on average."""
+        return D / 3

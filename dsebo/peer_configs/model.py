@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dsebo.fields import MAX_D, setting
-from dsebo.method_config import MethodConfig
+from dsebo.peer_configs.cost import CostedConfig
 
 
-class ModelConfig(MethodConfig):
+class ModelConfig(CostedConfig):
     """How the Gaussian process is refitted."""
 
     fit_iterations: int = setting(
@@ -58,6 +58,10 @@ class SubspaceConfig(SearchConfig):
         """d may not exceed D."""
         if self.d > D:
             raise ValueError(f"d = {self.d} is not allowed: a whole number from 1 to D = {D}.")
+
+    def model_dimension(self, D: int) -> float:
+        """That of the subspace."""
+        return float(self.d)
 
 
 def n_init_setting(default: int, help: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import ValidationInfo, field_validator
 
 from dsebo.fields import setting
+from dsebo.peer_configs.cost import Coefficients
 from dsebo.peer_configs.model import ModelConfig, n_init_setting
 
 
@@ -40,6 +41,14 @@ class RegionConfig(ModelConfig):
         advanced=True, ge=0, le=1,
     )  # fmt: skip
 
+    def model_dimension(self, D: int) -> float:
+        """That of the region."""
+        return float(D)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The random features, and what a Thompson sample holds for its candidates."""
+        return 3 * 8 * D * self.features + 4 * self.candidates * (3 * budget + 2 * self.features)
+
     @field_validator("L_min")
     @classmethod
     def _below_first(cls, L_min: float, info: ValidationInfo) -> float:
@@ -63,6 +72,7 @@ class TurboConfig(RegionConfig):
     """
 
     label: ClassVar[str] = "TuRBO-1"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["turbo"] = "turbo"
     n_init: int = n_init_setting(20, "Sobol points of each new region; min(2 D, 20).")
     failure_tolerance: int = setting(
@@ -80,6 +90,11 @@ class BaxusConfig(RegionConfig):
     """BAxUS (Papenmeier et al. 2022): a trust region in subspaces that split their bins."""
 
     label: ClassVar[str] = "BAxUS"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["baxus"] = "baxus"
     b: int = setting(3, "New bins a split", "Each bin splits into b + 1.", "b", ge=1, le=1000)
     n_init: int = n_init_setting(10, "Scrambled Sobol points of the first subspace.")
+
+    def model_dimension(self, D: int) -> float:
+        """The last split comes late, if at all."""
+        return D / 4

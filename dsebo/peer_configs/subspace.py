@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from dsebo.fields import setting
+from dsebo.peer_configs.cost import Coefficients
 from dsebo.peer_configs.model import SubspaceConfig, n_init_setting
 
 Scale = Literal["own", "dsebo"]
@@ -17,6 +18,7 @@ class RemboConfig(SubspaceConfig):
     """REMBO (Wang et al. 2016); at DSEBO's scale it is DSEBO that never expands."""
 
     label: ClassVar[str] = "REMBO"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["rembo"] = "rembo"
     scale: Scale = setting("own", "Scale of the embedding", SCALE_HELP)
     acquisition: Literal["ei", "ucb"] = setting(
@@ -34,6 +36,10 @@ class RemboConfig(SubspaceConfig):
         preset = {"acquisition": "ucb", "n_init": 1} if given.get("scale") == "dsebo" else {}
         return super().complete({**preset, **given}, D)
 
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """A."""
+        return 8 * D * self.d
+
     def warnings(self, budget: int) -> list[str]:
         """That most coordinates sit on the box's walls."""
         if self.scale == "dsebo":
@@ -48,14 +54,20 @@ class HesboConfig(SubspaceConfig):
     """HeSBO (Nayebi et al. 2019): a count sketch, never clipped."""
 
     label: ClassVar[str] = "HeSBO"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["hesbo"] = "hesbo"
     n_init: int = n_init_setting(10, "Scrambled Sobol points of [-1, 1]^d.")
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """Bins and signs."""
+        return 16 * D
 
 
 class SirboConfig(SubspaceConfig):
     """SIRBO (Zhang et al. 2019): the subspace is learnt by sliced inverse regression."""
 
     label: ClassVar[str] = "SIRBO"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients()
     method: Literal["sirbo"] = "sirbo"
     n_init: int = n_init_setting(10, "Latin hypercube points of the box.")
     ridge: float = setting(
@@ -70,3 +82,7 @@ class SirboConfig(SubspaceConfig):
         0.05, "Refresh after", "Share of new data after which B is learnt anew.", advanced=True,
         ge=0, le=1,
     )  # fmt: skip
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The points, which are all of x; B and the searches."""
+        return 8 * D * (3 * budget + self.d + 4 * (self.raw_samples + self.local_samples))

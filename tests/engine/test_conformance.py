@@ -10,8 +10,10 @@ from tests.conformance import CHECKS, config_of
 
 # A model that is searched only a little: the suite asks how a method keeps its promises, not how
 # well it does.
-QUICK: dict[str, Any] = {"fit_iterations": 1, "restarts": 1, "raw_samples": 5, "acq_iterations": 2}
-QUICK_REGION: dict[str, Any] = {"fit_iterations": 1, "candidates": 100, "features": 32}
+QUICK_FIT: dict[str, Any] = {"fit_iterations": 1, "refit_every": 0.5}
+QUICK_SEARCH: dict[str, Any] = {"restarts": 1, "raw_samples": 5, "local_samples": 5}
+QUICK: dict[str, Any] = {**QUICK_FIT, **QUICK_SEARCH, "acq_iterations": 2}
+QUICK_REGION: dict[str, Any] = {**QUICK_FIT, "candidates": 100, "features": 32}
 
 # Settings under which a short run meets what the method is about (an expansion, for DSEBO).
 SETTINGS: list[tuple[str, dict[str, Any]]] = [
@@ -28,9 +30,9 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("vbo", QUICK),
     ("sbo-se", {"n_init": 5, **QUICK}),
     ("sirbo", {"d": 4, "n_init": 5, **QUICK}),
-    ("mcts-vs", {"n_init": 4, "samples": 1, "right_turns": 1, **QUICK}),
+    ("mcts-vs", {"n_init": 4, "subset_samples": 1, "right_turns": 1, **QUICK}),
     ("lm-ma-es", {"offspring": 6}),
-    ("dcem", {"samples": 6, "elites": 3}),
+    ("dcem", {"population": 6, "elites": 3}),
     ("bandit-extreme", QUICK),
     ("bandit-c-ucb", {"reward": "rank", **QUICK}),
     ("bandit-epsilon-greedy", QUICK),

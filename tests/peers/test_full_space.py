@@ -86,7 +86,13 @@ def test_mcts_vs_finds_the_two_active_variables_of_ten() -> None:
     Many halves a visit, and the other variables from any point rather than the best ones: once all
     the best points are good, subsets without an active variable look as good as those with one.
     """
-    settings = {"samples": 1, "batches": 10, "top": 500, "raw_samples": 20, "acq_iterations": 5}
+    settings = {
+        "subset_samples": 1,
+        "batches": 10,
+        "top": 500,
+        "raw_samples": 20,
+        "acq_iterations": 5,
+    }
     scores = np.zeros(10)
     for seed in range(1, 5):
         optimizer = optimizer_of("mcts-vs", 10, seed=seed, fit_iterations=4, **settings)
@@ -108,7 +114,7 @@ def test_mcts_vs_tree_finds_them_when_subsets_tell_the_truth() -> None:
 
 def test_mcts_vs_tree_splits_at_the_mean_and_turns_left() -> None:
     """Subsets that hold variable 0 get 0, the others 1: it ends alone on the better side."""
-    tree = optimizer_of("mcts-vs", 8, n_init=2, samples=1).tree
+    tree = optimizer_of("mcts-vs", 8, n_init=2, subset_samples=1).tree
     tree.tell(1.0)
     tree.tell(1.0)
     for _ in range(12):
@@ -122,7 +128,7 @@ def test_mcts_vs_tree_splits_at_the_mean_and_turns_left() -> None:
 
 
 def test_mcts_vs_rebuilds_after_right_turns() -> None:
-    optimizer = optimizer_of("mcts-vs", 8, n_init=2, samples=1, right_turns=2, C_p=50.0)
+    optimizer = optimizer_of("mcts-vs", 8, n_init=2, subset_samples=1, right_turns=2, C_p=50.0)
     rng = np.random.default_rng(0)
     events = [event for _ in range(60) for event in optimizer.tree.tell(rng.random())]
     assert any(isinstance(event, Restarted) for event in events)

@@ -1,0 +1,88 @@
+"""The cost of each peer method by D and n, and the coefficients of the model that predicts it.
+
+`python -m benchmarks.peer_cost run` measures what is missing and appends it to
+results/peer_cost.csv; `python -m benchmarks.peer_cost fit` prints the coefficients that stand in
+dsebo/peer_configs, and how far predictions are from what was measured.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from time import thread_time
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import nnls
+
+from dsebo.config import RunConfig
+from dsebo.peer_configs.cost import CostedConfig, features
+from dsebo.run import Runner
+from dsebo.threads import one_thread
+
+MEASURED = Path(__file__).parent / "results" / "peer_cost.csv"
+METHODS = [
+    "random", "lm-ma-es", "dcem", "rembo", "hesbo", "sirbo", "bandit-extreme", "mcts-vs", "baxus",
+    "turbo", "vbo", "sbo-se",
+]  # fmt: skip
+SIZES = {100: 500, 1000: 500, 5000: 100}  # evaluations at each D
+MARKS = (25, 50, 100, 200, 300, 400, 500)
+
+
+def config_of(method: str, D: int) -> RunConfig:
+    budget = SIZES.get(D, 500)
+    given = {"objective": {"D": D}, "optimizer": {"method": method}, "budget": budget}
+    return RunConfig.parse(given)
+
+
+def measure(method: str, D: int) -> list[tuple[int, float]]:
+    """(n, CPU seconds of the first n evaluations) at the marks."""
+    runner, spent, found = Runner.from_config(config_of(method, D)), 0.0, []
+    with one_thread():
+        while not runner.done:
+            began = thread_time()
+            runner.step()
+            spent += thread_time() - began
+            if runner.t in MARKS:
+                found.append((runner.t, spent))
+    return found
+
+
+def run() -> None:
+    for D in SIZES:
+        for method in METHODS:
+            known = pd.read_csv(MEASURED) if MEASURED.exists() else None
+            if known is not None and ((known.method == method) & (known.D == D)).any():
+                continue
+            rows = [(method, D, n, f"{seconds:.4f}") for n, seconds in measure(method, D)]
+            with MEASURED.open("a", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerows(
+                    rows if known is not None else [("method", "D", "n", "seconds"), *rows]
+                )
+            print(*rows[-1], flush=True)
+
+
+def fit() -> None:
+    """Least squares of relative errors, no coefficient below 0."""
+    measured = pd.read_csv(MEASURED)
+    for method, rows in measured.groupby("method", sort=False):
+        terms, seconds = [], rows.seconds.to_numpy(dtype=float)
+        for D, n in zip(rows.D, rows.n, strict=True):
+            settings = config_of(str(method), int(D)).optimizer
+            assert isinstance(settings, CostedConfig)
+            terms.append(features(int(n), int(D), settings.model_dimension(int(D))))
+        A = np.array(terms) / seconds[:, None]
+        scale = np.where(A.max(axis=0) > 0, A.max(axis=0), 1.0)
+        found = nnls(A / scale, np.ones(len(seconds)))[0] / scale
+        off = A @ found
+        names = ("n", "n_D", "n2_d", "n3_d", "n4")
+        shown = ", ".join(
+            f"{name}={1e9 * value:.3g}" for name, value in zip(names, found, strict=True) if value
+        )
+        print(f"{method}: Coefficients({shown})  off by {off.min():.2f} to {off.max():.2f}")
+
+
+if __name__ == "__main__":
+    run() if sys.argv[1:] == ["run"] else fit()

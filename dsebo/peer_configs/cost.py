@@ -1,0 +1,69 @@
+"""What a run of a peer method costs, before it starts: a small model of measured runs.
+
+Over a run of n evaluations with a model of d dimensions the time is a sum of
+    n           a step's own overhead, and the search of the acquisition in few data
+    n D         points made and evaluated
+    n^2 d       distances and gradients, in the acquisition and in the fits
+    n^3 d       the distances of all data to each other, at every step
+    n^4         factorising their covariance, at every step
+with coefficients that `python -m benchmarks.peer_cost` measures and fits, in CPU seconds of one
+core at a method's default settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dsebo.method_config import MethodConfig
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one core and bytes of memory."""
+
+    seconds: float
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Seconds for each term, all in units of 1e-9."""
+
+    n: float = 0.0
+    n_D: float = 0.0
+    n2_d: float = 0.0
+    n3_d: float = 0.0
+    n4: float = 0.0
+
+    def seconds(self, n: int, D: int, d: float) -> float:
+        """The sum of the terms."""
+        terms = zip(vars(self).values(), features(n, D, d), strict=True)
+        return 1e-9 * float(sum(weight * term for weight, term in terms))
+
+
+def features(n: int, D: int, d: float) -> tuple[float, ...]:
+    """The terms, in the order of `Coefficients`."""
+    return float(n), float(n) * D, float(n) ** 2 * d, float(n) ** 3 * d, float(n) ** 4
+
+
+class CostedConfig(MethodConfig):
+    """A method that knows what it costs."""
+
+    COEFFICIENTS: ClassVar[Coefficients]
+
+    def model_dimension(self, D: int) -> float:
+        """d, the dimension of its model (on average over a run)."""
+        return 0.0
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """Memory besides the points and the model: an embedding, a population, candidates."""
+        return 0
+
+    def cost(self, D: int, budget: int) -> Cost:
+        """Of a run of that many evaluations."""
+        d = self.model_dimension(D)
+        points = 2 * 8 * budget * int(d or D)  # as they are stored, and scaled for the model
+        model = 8 * 8 * budget**2 if d else 0  # the covariance, its inverse and some copies
+        seconds = self.COEFFICIENTS.seconds(budget, D, d)
+        return Cost(seconds, points + model + self.extra_bytes(D, budget))
