@@ -60,7 +60,7 @@ def show(rows: Sequence[RunRow]) -> list[RunRow]:
         hide_index=True,
         placeholder="–",
         height=min(560, 40 + 36 * max(1, len(rows))),
-        key="runs_table",
+        key=f"runs_table {st.session_state.get('acted', 0)}",
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
@@ -87,7 +87,8 @@ def each(rows: Sequence[RunRow], action: Callable[[str, str], None], done: str) 
         st.toast(f"{count(len(rows) - len(refused), 'run')} {done}.")
     for sentence in refused[:3]:
         st.toast(plain(sentence), icon=":material/error:")
-    st.session_state.pop("runs_table", None)
+    # A table of another key: the browser would keep its selection though it has been acted on.
+    st.session_state["acted"] = st.session_state.get("acted", 0) + 1
     st.rerun()
 
 

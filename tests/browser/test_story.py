@@ -195,8 +195,18 @@ def test_compare_export_delete_and_import(server: str, page: Any, tmp_path: Path
     )
     shot(page, "runs")
     _select_first_row(page)
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("New name").fill("renamed in class")
+    page.get_by_label("New name").press("Enter")
+    page.locator(".st-key-rename-now button").click()
+    page.get_by_text("1 run renamed").wait_for()
+    _select_first_row(page)
     page.get_by_role("button", name="Delete").click()
     page.get_by_text("1 run deleted").wait_for()
+    page.get_by_text("Deleted ones").click()
+    _select_first_row(page)
+    page.get_by_role("button", name="Restore").click()
+    page.get_by_text("1 run restored").wait_for()
 
 
 def _count(page: Any) -> int:

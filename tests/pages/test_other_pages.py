@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import insert, select
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager
+from dsebo.runs import RunManager, schema
 from tests.pages.conftest import open_page, said, wait_for
 from tests.ui.conftest import SMALL
 
@@ -91,6 +92,23 @@ def test_the_table_of_runs(finished: Callable[..., str], manager: RunManager) ->
     assert len(at.dataframe[0].value) == 1
     at.text_input[0].set_value("no such name").run()
     assert "No run passes these filters" in said(at)
+
+
+def test_a_thousand_runs_are_listed_and_counted(
+    finished: Callable[..., str], manager: RunManager
+) -> None:
+    row = manager.store.get_run(finished())
+    with manager.store.write() as connection:
+        kept = dict(connection.execute(select(schema.run)).mappings().one())
+        copies = [{**kept, "id": f"{i:032x}", "name": f"copy {i}"} for i in range(1200)]
+        connection.execute(insert(schema.run), copies)
+    at = open_page("runs")
+    assert not at.exception
+    assert len(at.dataframe[0].value) == 1201
+    assert "1\u202f201 runs" in said(at)
+    at.text_input[0].set_value("copy 1199").run()
+    assert list(at.dataframe[0].value["Name"]) == ["copy 1199"]
+    assert at.dataframe[0].value["Best"][0] == row.best
 
 
 def test_deleted_runs_have_a_place(finished: Callable[..., str], manager: RunManager) -> None:

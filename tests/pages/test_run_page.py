@@ -155,6 +155,33 @@ def test_states_that_need_words(manager: RunManager, state: str, words: str) -> 
     assert ("Resume" in labels(at)) == (state == "interrupted")
 
 
+def test_a_run_in_the_queue_says_that_it_waits(manager: RunManager) -> None:
+    limits = manager.settings.limits.model_copy(
+        update={"all": manager.settings.limits.all.model_copy(update={"active": 1})}
+    )
+    manager.settings = manager.settings.model_copy(update={"limits": limits})
+    paused(manager, steps=1)
+    waiting = manager.launch(parse_flat({**SMALL, "seed": 2}))[0]
+    at = open_page("run", run=waiting)
+    assert not at.exception
+    assert "Waiting for a free place" in said(at)
+    button(at, "Cancel").click().run()
+    wait_for(lambda: manager.store.get_run(waiting).state == "cancelled")
+
+
+def test_a_stalled_run_may_be_taken_over(manager: RunManager) -> None:
+    run_id = paused(manager)
+    manager.cancel(run_id)
+    wait_for(lambda: manager.store.get_run(run_id).state == "cancelled")
+    lease = {"lease_token": "t", "lease_host": "elsewhere", "lease_pid": 1, "lease_process": "p"}
+    change(manager.store, run_id, state="running", lease_expires=1.0, **lease)
+    at = open_page("run", run=run_id)
+    assert not at.exception
+    assert "No sign of life" in said(at)
+    button(at, "Resume").click().run()
+    wait_for(lambda: manager.store.get_run(run_id).state == "finished")
+
+
 def test_a_finished_run_explains_itself(finished: Callable[..., str], manager: RunManager) -> None:
     run_id = finished()
     at = open_page("run", run=run_id)

@@ -1,0 +1,37 @@
+"""What the README shows can be run as it stands."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+
+
+@pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
+def test_python(code: str) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=280, cwd=ROOT
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout
+
+
+def test_commands_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", README, flags=re.M):
+        assert re.search(rf"^{target}:", makefile, flags=re.M)
+    listed = subprocess.run(
+        [sys.executable, "-m", "dsebo", "--help"], capture_output=True, text=True, check=True
+    )
+    for command in set(re.findall(r"^dsebo (\w+)", README, flags=re.M)):
+        assert f" {command} " in listed.stdout
+
+
+def test_files_that_are_named_are_there() -> None:
+    for path in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / path).exists(), path
