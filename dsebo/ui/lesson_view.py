@@ -26,7 +26,7 @@ from dsebo.ui.settings import to_config
 from dsebo.ui.words import number, plain
 
 REPLAY_SECONDS = 8.0  # that a run which is already known takes to play
-TICK = 0.5
+TICK, ROOM_SECONDS = 0.5, 3.0
 TAG = "lesson"
 HIDEABLE = ("nav", "room", "skip", "list")
 
@@ -88,11 +88,16 @@ def show_lesson(lesson: Lesson, now: Asked) -> None:
     guess = lesson.checked(now.guess) if now.guess else None
     if guess is None or not now.runs:
         _ask(lesson, now)
+        if now.room:
+            with st.expander("What the room predicts"):  # for whoever stands at the projector
+                st.fragment(run_every=ROOM_SECONDS)(_show_room)(lesson, now)
         return
     shown = number(float(guess)) if lesson.kind == "number" else guess
     with st.container(key="newest-question"):
         st.markdown(f"{plain(lesson.question)} You predict: {plain(shown)}.")
     st.fragment(run_every=None if _is_over(lesson, now) else TICK)(_play)(lesson, now, guess)
+    if now.room:
+        st.fragment(run_every=ROOM_SECONDS)(_show_room)(lesson, now)
 
 
 def _ask(lesson: Lesson, now: Asked) -> None:
@@ -174,8 +179,11 @@ def _play(lesson: Lesson, now: Asked, guess: str) -> None:
     except StoreError as error:
         st.error(plain(str(error)))
         return
-    if len(runs) != sum(not run.is_centre for run in lesson.runs) or not any(r.t for r in runs):
-        st.info("The run begins." if runs else "The link's runs are not those of this lesson.")
+    if not _are_of(lesson, runs):
+        st.info("The link's runs are not those of this lesson.")
+        return
+    if not all(run.t for run in runs) and not over:
+        st.info("The run begins.")
         return
     playing = f"playing {lesson.key}"
     if over and st.session_state.pop(playing, False):
@@ -185,14 +193,19 @@ def _play(lesson: Lesson, now: Asked, guess: str) -> None:
     if skips and st.button("To the end", icon=":material/fast_forward:"):
         _hurry(lesson, runs)
         st.rerun()
-    if over:
+    if over and any(run.row.state != "finished" for run in runs):
+        st.error("A run of this lesson did not finish: Predict again starts it anew.")
+    elif over:
         _say_answer(lesson, runs, guess)
     live_chart(_figure(lesson, runs, guess, over), key="lesson")
-    if now.room:
-        _show_room(lesson, now.room, lesson.truth(runs) if over else "")
     if over and st.button("Predict again", icon=":material/restart_alt:"):
         links.write(replace(now, guess="", runs=()).link())
         st.rerun()
+
+
+def _are_of(lesson: Lesson, runs: Sequence[RunData]) -> bool:
+    """Whether there are as many runs as the lesson has."""
+    return len(runs) == sum(not run.is_centre for run in lesson.runs)
 
 
 def _hurry(lesson: Lesson, runs: Sequence[RunData]) -> None:
@@ -243,14 +256,16 @@ def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
     st.markdown(lesson.answer)
 
 
-def _show_room(lesson: Lesson, room: str, truth: str) -> None:
+def _show_room(lesson: Lesson, now: Asked) -> None:
     """The predictions of the room. Text, never markup; nicknames are not shown."""
     try:
-        found = predictions(session.manager().store, room, lesson.key)
+        found = predictions(session.manager().store, now.room, lesson.key)
+        runs, over = _shown(lesson, now) if now.runs else ([], False)
     except StoreError as error:
         st.caption(plain(str(error)))
         return
     usable = [value for value in found if lesson.checked(value) is not None]
+    st.caption(f"Room {plain(now.room)}{'' if usable else ': no prediction yet'}")
     if usable:
-        st.caption(f"Room {plain(room)}")
+        truth = lesson.truth(runs) if over and _are_of(lesson, runs) else ""
         live_chart(distribution(usable, truth, lesson.kind == "number"), key="room")

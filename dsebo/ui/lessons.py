@@ -21,6 +21,7 @@ evaluation at the centre of the box, and `?run=ID` for a stored run. What can be
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -104,18 +105,17 @@ class Lesson:
         if self.measure == "expansions":
             return str(sum(change["event"] == "expanded" for change in first.changes))
         if self.measure == "best":
-            return f"{first.best:.4g}"
+            return f"{_known(first.best):.4g}"
         if self.measure == "winner":
             ends = self.ends(runs)
             return min(ends, key=lambda label: ends[label])
-        best = first.best if first.best is not None else float("inf")
-        return YES if best < (self.level(first) or 0.0) else NO
+        return YES if _known(first.best) < _known(self.level(first)) else NO
 
     def ends(self, runs: Sequence[RunData]) -> dict[str, float]:
         """Where each run, and the centre, ends."""
         found = iter(runs)
         return {
-            one.label: float((runs[0].row.at_centre if one.is_centre else next(found).best) or 0.0)
+            one.label: _known(runs[0].row.at_centre if one.is_centre else next(found).best)
             for one in self.runs
         }
 
@@ -125,6 +125,11 @@ class Lesson:
             return None
         level = self.measure.removeprefix("below ")
         return first.row.at_centre if level == CENTRE else float(level)
+
+
+def _known(value: float | None) -> float:
+    """A value; infinite where every evaluation failed."""
+    return math.inf if value is None else value
 
 
 def parse_lesson(key: str, text: str) -> Lesson:

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsebo.runs import RunManager
+from dsebo.runs.commands import change
 from dsebo.runs.predictions import predictions
 from dsebo.ui import lesson_view
 from tests.pages.conftest import ROOT, open_page, said, wait_for
@@ -85,7 +86,9 @@ def test_from_prediction_to_answer(manager: RunManager) -> None:
 
 
 def test_a_room_sees_its_distribution(manager: RunManager) -> None:
-    at = predict(open_page("lessons", lesson="tiny", room="Room 5"), 9, "Room 5", "Ada")
+    at = open_page("lessons", lesson="tiny", room="Room 5")
+    assert "no prediction yet" in said(at)
+    predict(at, 9, "Room 5", "Ada")
     assert not at.exception
     wait_for(lambda: manager.store.list_runs()[0].state == "finished")
     at.run()
@@ -98,6 +101,17 @@ def test_a_bad_nickname_is_refused_in_a_sentence(manager: RunManager) -> None:
     at = predict(open_page("lessons", lesson="tiny"), 9, "Room 5", "<script>")
     assert "nickname = '<script>' is not allowed" in at.error[0].value.replace("\\", "")
     assert not manager.store.count_runs()
+
+
+def test_a_run_that_did_not_finish_gives_no_answer(manager: RunManager) -> None:
+    at = predict(open_page("lessons", lesson="tiny"), 9)
+    run_id = manager.store.list_runs()[0].id
+    wait_for(lambda: manager.store.get_run(run_id).state == "finished")
+    change(manager.store, run_id, state="cancelled")
+    at.run()
+    assert not at.exception
+    assert "did not finish" in said(at)
+    assert "The answer" not in said(at)
 
 
 def test_controls_can_be_hidden() -> None:
@@ -122,6 +136,7 @@ def test_a_link_to_the_app_opens_the_lesson() -> None:
     [
         ({"lesson": "nothing"}, "There is no lesson 'nothing'"),
         ({"lesson": "tiny", "runs": "feedbeef", "guess": "9"}, "is not a run of this store"),
+        ({"lesson": "1-why-embed", "runs": "feed", "guess": "DSEBO"}, "is not a run"),
         ({"lesson": "tiny", "runs": "<x>", "guess": "many"}, "What will the dimension be"),
     ],
 )
