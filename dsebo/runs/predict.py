@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsebo.config import RunConfig
+from dsebo.peer_configs.cost import CostedConfig
 
 
 @dataclass(frozen=True)
@@ -24,15 +25,14 @@ _MODEL = 2.0e-7  # seconds n^2 of an evaluation with n observations: n^3 / 3 ove
 
 
 def predict(config: RunConfig, budget: int | None = None) -> Prediction:
-    """Seconds and bytes of a run; methods without an entry are reckoned like DSEBO."""
+    """Seconds and bytes of a run. A peer method knows its own cost; DSEBO's is reckoned here."""
     n, D = budget or config.budget, config.objective.D
     method = config.optimizer
-    if method.method == "centre":
-        return Prediction(20 * _TOUCH * D, _BASE_BYTES + 16 * D)
-    if method.method == "random":
-        return Prediction(n * (2.5e-4 + 20 * _TOUCH * D), _BASE_BYTES + 16 * D)
-    d_h = int(getattr(method, "d_h", min(D, 100)))
-    points = 8 * n * d_h
+    if isinstance(method, CostedConfig):
+        cost = method.cost(D, n)
+        return Prediction(cost.seconds, _BASE_BYTES + cost.memory_bytes)
+    points = 8 * n * method.d_h
     kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
-    seconds = _DRAW * D * d_h + n * (_STEP + _TOUCH * D * (d_h + 20)) + _MODEL * n**3 / 3
-    return Prediction(seconds, _BASE_BYTES + 8 * D * d_h + points + kernel)
+    draw = _DRAW * D * method.d_h
+    seconds = draw + n * (_STEP + _TOUCH * D * (method.d_h + 20)) + _MODEL * n**3 / 3
+    return Prediction(seconds, _BASE_BYTES + 8 * D * method.d_h + points + kernel)
