@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from dsebo.config import RunConfig
-from dsebo.peer_configs.cost import CostedConfig, features
+from dsebo.peer_configs.cost import CostedConfig, factorising, features
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
@@ -66,22 +66,22 @@ def run() -> None:
 
 def fit() -> None:
     """Least squares of relative errors, no coefficient below 0."""
-    measured = pd.read_csv(MEASURED)
-    for method, rows in measured.groupby("method", sort=False):
-        terms, seconds = [], rows.seconds.to_numpy(dtype=float)
+    for method, rows in pd.read_csv(MEASURED).groupby("method", sort=False):
+        terms, known = [], []
         for D, n in zip(rows.D, rows.n, strict=True):
             settings = config_of(str(method), int(D)).optimizer
             assert isinstance(settings, CostedConfig)
-            terms.append(features(int(n), int(D), settings.model_dimension(int(D))))
+            d = settings.model_dimension(int(D))
+            terms.append(features(int(n), int(D), d))
+            known.append(factorising(int(n), d))
+        seconds = rows.seconds.to_numpy(dtype=float)
         A = np.array(terms) / seconds[:, None]
         scale = np.where(A.max(axis=0) > 0, A.max(axis=0), 1.0)
-        found = nnls(A / scale, np.ones(len(seconds)))[0] / scale
-        off = A @ found
-        names = ("n", "n_D", "n2_d", "n3_d", "n4")
-        shown = ", ".join(
-            f"{name}={1e9 * value:.3g}" for name, value in zip(names, found, strict=True) if value
-        )
-        print(f"{method}: Coefficients({shown})  off by {off.min():.2f} to {off.max():.2f}")
+        found = nnls(A / scale, 1.0 - np.array(known) / seconds)[0] / scale
+        names = ("n", "n_D", "n2_d", "n3", "n3_d")
+        shown = [f"{k}={1e9 * v:.3g}" for k, v in zip(names, found, strict=True) if v > 0]
+        ratio = A @ found + np.array(known) / seconds
+        print(f"{method}: {', '.join(shown)}; off by {ratio.min():.2f} to {ratio.max():.2f}")
 
 
 if __name__ == "__main__":

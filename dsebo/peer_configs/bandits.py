@@ -15,7 +15,7 @@ DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 class BanditConfig(SearchConfig):
     """Each arm is a subspace with its own embedding, GP-UCB and data, begun by one point."""
 
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.1e7, n2_d=719)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.12e7, n2_d=650)
     largest: int = setting(
         100, "Largest arm", "Arms are the dimensions 10, 20, 30, 50, 70, 90, 100 up to this.",
         "d_max", ge=10, le=100,

@@ -4,10 +4,11 @@ Over a run of n evaluations with a model of d dimensions the time is a sum of
     n           a step's own overhead, and the search of the acquisition in few data
     n D         points made and evaluated
     n^2 d       distances and gradients, in the acquisition and in the fits
+    n^3         factorising the data's covariance in the fits
     n^3 d       the distances of all data to each other, at every step
-    n^4         factorising their covariance, at every step
+    n^4         factorising their covariance, at every step (0.02e-9 s for any model)
 with coefficients that `python -m benchmarks.peer_cost` measures and fits, in CPU seconds of one
-core at a method's default settings.
+core at a method's default settings. Without a model d = 0 and the first two remain.
 """
 
 from __future__ import annotations
@@ -33,18 +34,24 @@ class Coefficients:
     n: float = 0.0
     n_D: float = 0.0
     n2_d: float = 0.0
+    n3: float = 0.0
     n3_d: float = 0.0
-    n4: float = 0.0
 
     def seconds(self, n: int, D: int, d: float) -> float:
-        """The sum of the terms."""
-        terms = zip(vars(self).values(), features(n, D, d), strict=True)
-        return 1e-9 * float(sum(weight * term for weight, term in terms))
+        """The sum of the terms; d = 0 where there is no model."""
+        weights = (self.n, self.n_D, self.n2_d, self.n3, self.n3_d)
+        terms = zip(weights, features(n, D, d), strict=True)
+        return 1e-9 * float(sum(weight * term for weight, term in terms)) + factorising(n, d)
 
 
 def features(n: int, D: int, d: float) -> tuple[float, ...]:
     """The terms, in the order of `Coefficients`."""
-    return float(n), float(n) * D, float(n) ** 2 * d, float(n) ** 3 * d, float(n) ** 4
+    return float(n), float(n) * D, float(n) ** 2 * d, float(n) ** 3 * (d > 0), float(n) ** 3 * d
+
+
+def factorising(n: int, d: float) -> float:
+    """Seconds for the covariance of all data at every step; 0 without a model."""
+    return 0.02e-9 * float(n) ** 4 * (d > 0)
 
 
 class CostedConfig(MethodConfig):

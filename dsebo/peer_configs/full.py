@@ -25,7 +25,7 @@ class VboConfig(FullConfig):
     """Vanilla Bayesian optimization (Hvarfner et al. 2024): a prior that grows with √D."""
 
     label: ClassVar[str] = "VBO"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.07e7, n_D=3.02e4, n2_d=236, n4=0.0775)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.77e7, n_D=4.56e4, n2_d=191, n3=51.3)
     method: Literal["vbo"] = "vbo"
     kernel: Literal["rbf", "matern"] = setting(
         "rbf", "Kernel", "Squared exponential or Matérn-5/2, one lengthscale a variable.",
@@ -38,7 +38,7 @@ class SboSeConfig(FullConfig):
     """SBO-SE (Xu et al. 2024): no prior, lengthscales started at √D."""
 
     label: ClassVar[str] = "SBO-SE"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=8.57e6, n_D=6.73e3, n2_d=478, n4=0.344)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=7.95e6, n_D=8750, n2_d=435, n3=194)
     method: Literal["sbo-se"] = "sbo-se"
     ucb_beta: float = setting(1.5, "Exploration", "The bound is μ − √β σ.", "β", ge=0, le=1e6)
     n_init: int = n_init_setting(20, "Latin hypercube points of the box.")
@@ -52,7 +52,7 @@ class MctsVsConfig(FullConfig):
     """MCTS-VS (Song et al. 2022): a tree search over subsets of the variables."""
 
     label: ClassVar[str] = "MCTS-VS"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.35e7, n_D=1.34e4, n3_d=0.0913, n4=0.177)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.3e7, n_D=1.34e4, n3=66.2, n3_d=0.107)
     method: Literal["mcts-vs"] = "mcts-vs"
     C_p: float = setting(
         0.1, "Exploration of the tree", "In units of the values' deviation.", "C_p", ge=0, le=1e6

@@ -11,7 +11,7 @@ class RandomConfig(CostedConfig):
     """Random search."""
 
     label: ClassVar[str] = "Random search"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.5e5, n_D=6.5)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.55e5, n_D=5.53)
     method: Literal["random"] = "random"
 
 
