@@ -101,7 +101,9 @@ class Store:
             shown = shown_states(connection)
             chosen = wanted.apply(select(*COLUMNS), shown)
             chosen = ordered(chosen, order_by, descending, shown).limit(limit).offset(offset)
-            return to_rows(connection.execute(chosen).all(), shown, self._fixed)
+            # The driver's own tuples: ten thousand Row objects would call the garbage collector.
+            found = connection.execute(chosen).cursor.fetchall()
+            return to_rows(found, shown, self._fixed)
 
     def count_runs(
         self,
