@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dsebo.analysis import paper_results
 from dsebo.config import METHODS, RunConfig
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
 RESULTS = Path(__file__).parent / "results"
 RUNS, TABLE = RESULTS / "peers.csv", RESULTS / "peers.md"
-PAPER = Path(__file__).parents[1] / "dsebo" / "data" / "paper_results.csv"
 COLUMNS = ["function", "method", "seed", "best", "seconds", "step_100", "step_500"]
 BUDGET = 500
 
@@ -154,7 +154,7 @@ def printed(function: str, label: str) -> tuple[float, float] | None:
     if method not in PRINTED:
         return None
     name, d = PRINTED[method]
-    rows = pd.read_csv(PAPER)
+    rows = paper_results()
     rows = rows[(rows.task == TASKS[function]) & (rows.D == 1000) & (rows.method == name)]
     rows = rows[rows.table.isin([1, 4]) & ((rows.subspace_d == d) | (d is None))]
     return (float(rows["mean"].iloc[0]), float(rows["std"].iloc[0])) if len(rows) else None
