@@ -8,8 +8,10 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,9 +80,14 @@ def manager(store: Store) -> Iterator[RunManager]:
     opened.close()
 
 
-@pytest.fixture(scope="session")
-def processes() -> Any:
-    """Processes that start quickly, as what they need is imported once."""
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Processes that start quickly, as what they need is imported once.
+
+    A new process runs the parent's main script again, and that is app.py once a page has been
+    tested in this process: it gets an empty one instead.
+    """
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["dsebo.runs", "dsebo.runs.foreground", "torch", "objectives"])
     return context

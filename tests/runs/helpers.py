@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable
 from typing import Any
@@ -79,6 +77,6 @@ def wait_state(store: Store, run_id: str, *states: str, seconds: float = 60.0) -
 
 
 def kill(process: Any) -> None:
-    """kill -9, and wait until it is gone."""
-    os.kill(process.pid, signal.SIGKILL)
+    """kill -9, and wait until it is gone; it may have ended by itself just before."""
+    process.kill()
     process.join(10)
