@@ -15,13 +15,11 @@ with st.container(horizontal=True, vertical_alignment="center", key="head"):
     st.markdown("#### Runs")
     runs_table.upload(store)
     deleted = st.toggle("Deleted ones")
-everything = store.list_runs(deleted=deleted, limit=runs_table.MOST)
-wanted = runs_table.filters(sorted({tag for row in everything for tag in row.tags}))
-filtered = any(wanted.values())
-rows = store.list_runs(deleted=deleted, limit=runs_table.MOST, **wanted) if filtered else everything
+wanted = runs_table.filters(runs_table.tags_of(store, deleted))
+columns = store.run_columns(runs_table.COLUMNS, deleted=deleted, limit=runs_table.MOST, **wanted)
 
-if not rows:
-    if filtered:
+if not columns["id"]:
+    if any(wanted.values()):
         st.info("No run passes these filters.")
     elif deleted:
         st.info("Nothing has been deleted.")
@@ -30,10 +28,10 @@ if not rows:
         st.page_link("pages/run.py", label="Launch a run", icon=":material/play_circle:")
     st.stop()
 
-chosen = runs_table.show(rows)
+chosen = runs_table.show(store, columns)
 total = store.count_runs(deleted=deleted, **wanted)
 st.caption(
-    f"{count(total, 'run')}{', the newest are shown' if total > len(rows) else ''}. "
+    f"{count(total, 'run')}{', the newest are shown' if total > len(columns['id']) else ''}. "
     "Select rows at the left edge; a click on a column sorts."
 )
 if not chosen:

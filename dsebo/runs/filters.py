@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
@@ -43,6 +43,20 @@ def state_column(shown: dict[str, str]) -> ColumnElement[str]:
     if not shown:
         return _run.state
     return case(shown, value=_run.id, else_=_run.state)
+
+
+class Filters(TypedDict, total=False):
+    """The arguments of `RunFilter`, as keywords of a call."""
+
+    deleted: bool
+    owner: str | None
+    states: Sequence[str]
+    functions: Sequence[str]
+    methods: Sequence[str]
+    tags: Sequence[str]
+    group: str | None
+    search: str
+    ids: Sequence[str]
 
 
 @dataclass(frozen=True)

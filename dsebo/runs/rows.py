@@ -72,14 +72,18 @@ class RunRow:
 
 
 _NAMES = [field.name for field in fields(RunRow)]
-_FIXED = ("config", "group", "owner", "source", "started", "minimum", "at_centre")
-_ORDER = [name for name in _NAMES if name not in _FIXED] + list(_FIXED)
+_LATER = (
+    "name", "tags", "method", "function", "seed", "error",
+    "config", "group", "owner", "source", "started", "minimum", "at_centre",
+)  # fmt: skip
+_ORDER = [name for name in _NAMES if name not in _LATER] + list(_LATER)
 _PLACE = {name: place for place, name in enumerate(_ORDER)}
 _CHUNK = 500
 
-# What a list reads at once, and what never changes and is read when a row is asked for it.
-COLUMNS: list[ColumnElement[Any]] = [schema.run.c[n] for n in _ORDER if n not in _FIXED]
-FIXED_COLUMNS: list[ColumnElement[Any]] = [schema.run.c[n] for n in _FIXED]
+# What a list reads at once: what changes while a run works. The rest, most of it text and never
+# or seldom changed, is read when a row is asked for it: half of a long list's time otherwise.
+COLUMNS: list[ColumnElement[Any]] = [schema.run.c[n] for n in _ORDER if n not in _LATER]
+LATER_COLUMNS: list[ColumnElement[Any]] = [schema.run.c[n] for n in _LATER]
 
 Load = Callable[[list[str]], dict[str, Sequence[Any]]]
 
@@ -88,9 +92,9 @@ def to_rows(found: Sequence[Sequence[Any]], shown: dict[str, str], load: Load) -
     """Rows of a list, past the dataclass's own `__init__`, which would take most of the time.
 
     Args:
-        found: What `COLUMNS` selects, with or without `FIXED_COLUMNS`.
+        found: What `COLUMNS` selects, with or without `LATER_COLUMNS`.
         shown: The states that differ from the stored ones.
-        load: Gives what `FIXED_COLUMNS` selects for some ids.
+        load: Gives what `LATER_COLUMNS` selects for some ids.
     """
     rest = _Rest([values[0] for values in found], load)
     new, put = object.__new__, object.__setattr__
@@ -105,7 +109,7 @@ def to_rows(found: Sequence[Sequence[Any]], shown: dict[str, str], load: Load) -
 
 
 class _Rest:
-    """What never changes of the runs of a list, read some hundred runs at a time."""
+    """What a list has not read of its runs, read some hundred runs at a time."""
 
     def __init__(self, ids: list[str], load: Load) -> None:
         self._ids, self._load = ids, load

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,11 @@ from dsebo.config import RunConfig
 from dsebo.runs import schema
 from dsebo.runs.database import WRITING, connect, plain_errors, resolve
 from dsebo.runs.errors import RunNotFound, StoreError
-from dsebo.runs.filters import RunFilter, ordered, shown_states
+from dsebo.runs.filters import Filters, RunFilter, ordered, shown_states, state_column
 from dsebo.runs.leases import NO_LEASE
 from dsebo.runs.migrate import bring_up_to_date
 from dsebo.runs.points import Lifts
-from dsebo.runs.rows import COLUMNS, FIXED_COLUMNS, RunRow, to_rows
+from dsebo.runs.rows import COLUMNS, LATER_COLUMNS, RunRow, to_rows
 
 Array = np.ndarray
 
@@ -81,62 +81,52 @@ class Store:
     def list_runs(
         self,
         *,
-        deleted: bool = False,
-        owner: str | None = None,
-        states: Sequence[str] = (),
-        functions: Sequence[str] = (),
-        methods: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        group: str | None = None,
-        search: str = "",
-        ids: Sequence[str] = (),
         order_by: str = "created",
         descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
+        **filters: Unpack[Filters],
     ) -> list[RunRow]:
         """The runs that pass every filter, in that order."""
-        wanted = RunFilter(deleted, owner, states, functions, methods, tags, group, search, ids)
         with self.read() as connection:
             shown = shown_states(connection)
-            chosen = wanted.apply(select(*COLUMNS), shown)
+            chosen = RunFilter(**filters).apply(select(*COLUMNS), shown)
             chosen = ordered(chosen, order_by, descending, shown).limit(limit).offset(offset)
             # The driver's own tuples: ten thousand Row objects would call the garbage collector.
             found = connection.execute(chosen).cursor.fetchall()
-            return to_rows(found, shown, self._fixed)
+            return to_rows(found, shown, self._later)
 
-    def count_runs(
-        self,
-        *,
-        deleted: bool = False,
-        owner: str | None = None,
-        states: Sequence[str] = (),
-        functions: Sequence[str] = (),
-        methods: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        group: str | None = None,
-        search: str = "",
-        ids: Sequence[str] = (),
-    ) -> int:
+    def run_columns(
+        self, names: Sequence[str], *, limit: int | None = None, **filters: Unpack[Filters]
+    ) -> dict[str, list[Any]]:
+        """Columns of a list, newest first, as stored: for tables of thousands of runs."""
+        with self.read() as connection:
+            shown = shown_states(connection)
+            columns = [state_column(shown) if n == "state" else schema.run.c[n] for n in names]
+            chosen = RunFilter(**filters).apply(select(*columns), shown)
+            chosen = ordered(chosen, "created", True, shown).limit(limit)
+            found = connection.execute(chosen).cursor.fetchall()
+        values = zip(*found, strict=True) if found else [()] * len(names)
+        return {name: list(column) for name, column in zip(names, values, strict=True)}
+
+    def count_runs(self, **filters: Unpack[Filters]) -> int:
         """How many runs pass every filter."""
-        wanted = RunFilter(deleted, owner, states, functions, methods, tags, group, search, ids)
         with self.read() as connection:
             counted = select(func.count()).select_from(schema.run)
-            return int(
-                connection.execute(wanted.apply(counted, shown_states(connection))).scalar_one()
-            )
+            counted = RunFilter(**filters).apply(counted, shown_states(connection))
+            return int(connection.execute(counted).scalar_one())
 
     def get_run(self, run_id: str) -> RunRow:
         """The run of that id, which may be shortened while it stays unique."""
         with self.read() as connection:
             full = find_id(connection, run_id)
-            chosen = select(*COLUMNS, *FIXED_COLUMNS).where(schema.run.c.id == full)
+            chosen = select(*COLUMNS, *LATER_COLUMNS).where(schema.run.c.id == full)
             found = connection.execute(chosen).all()
-            return to_rows(found, shown_states(connection, full), self._fixed)[0]
+            return to_rows(found, shown_states(connection, full), self._later)[0]
 
-    def _fixed(self, ids: list[str]) -> dict[str, Sequence[Any]]:
-        """What never changes of these runs."""
-        chosen = select(schema.run.c.id, *FIXED_COLUMNS).where(schema.run.c.id.in_(ids))
+    def _later(self, ids: list[str]) -> dict[str, Sequence[Any]]:
+        """What a list has not read of these runs."""
+        chosen = select(schema.run.c.id, *LATER_COLUMNS).where(schema.run.c.id.in_(ids))
         with self.read() as connection:
             return {row[0]: row[1:] for row in connection.execute(chosen)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import orjson
 import pandas as pd
 import streamlit as st
 
@@ -16,6 +17,10 @@ from objectives import names
 
 MOST = 5000  # rows; more are reached by a filter
 UPLOADS = ["json", "zip"]
+COLUMNS = (
+    "id", "name", "state", "function", "method", "best", "d", "n_done", "budget", "seconds",
+    "seed", "tags", "created",
+)  # fmt: skip
 
 
 def filters(tags: Sequence[str]) -> dict[str, Any]:
@@ -32,34 +37,44 @@ def filters(tags: Sequence[str]) -> dict[str, Any]:
     return wanted
 
 
-def frame(rows: Sequence[RunRow]) -> pd.DataFrame:
+def tags_of(store: Store, deleted: bool) -> list[str]:
+    """Every tag in use."""
+    texts = set(store.run_columns(["tags"], deleted=deleted, limit=MOST)["tags"])
+    return sorted({tag for text in texts for tag in orjson.loads(text)})
+
+
+def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
     """One line a run; numbers as numbers, so that a click on a column sorts them."""
+    functions = {name: function_name(name) for name in set(columns["function"])}
+    methods = {name: method_name(name) for name in set(columns["method"])}
+    tags = {text: orjson.loads(text) for text in set(columns["tags"])}
     return pd.DataFrame(
         {
-            "Name": [row.name for row in rows],
-            "State": [row.state for row in rows],
-            "Function": [function_name(row.function) for row in rows],
-            "Method": [method_name(row.method) for row in rows],
-            "Best": [row.best for row in rows],
-            "Final d": [row.d for row in rows],
-            "Done": [row.n_done for row in rows],
-            "Budget": [row.budget for row in rows],
-            "Seconds": [row.seconds for row in rows],
-            "Seed": [row.seed for row in rows],
-            "Tags": [list(row.tags) for row in rows],
-            "Created": pd.to_datetime([row.created for row in rows], unit="s"),
-            "Id": [row.short_id for row in rows],
+            "Name": columns["name"],
+            "State": columns["state"],
+            "Function": [functions[name] for name in columns["function"]],
+            "Method": [methods[name] for name in columns["method"]],
+            "Best": columns["best"],
+            "Final d": columns["d"],
+            "Done": columns["n_done"],
+            "Budget": columns["budget"],
+            "Seconds": columns["seconds"],
+            "Seed": columns["seed"],
+            "Tags": [tags[text] for text in columns["tags"]],
+            "Created": pd.to_datetime(columns["created"], unit="s"),
+            "Id": [run_id[:8] for run_id in columns["id"]],
         }
     )
 
 
-def show(rows: Sequence[RunRow]) -> list[RunRow]:
-    """The table; the rows that are selected."""
+def show(store: Store, columns: dict[str, list[Any]]) -> list[RunRow]:
+    """The table; the runs that are selected."""
+    ids = columns["id"]
     shown = st.dataframe(
-        frame(rows),
+        frame(columns),
         hide_index=True,
         placeholder="–",
-        height=min(560, 40 + 36 * max(1, len(rows))),
+        height=min(560, 40 + 36 * max(1, len(ids))),
         key=f"runs_table {st.session_state.get('acted', 0)}",
         on_select="rerun",
         selection_mode="multi-row",
@@ -71,8 +86,8 @@ def show(rows: Sequence[RunRow]) -> list[RunRow]:
             "Created": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         },
     )
-    chosen = shown["selection"]["rows"]
-    return [rows[index] for index in chosen if 0 <= index < len(rows)]
+    chosen = [ids[index] for index in shown["selection"]["rows"] if 0 <= index < len(ids)]
+    return [store.get_run(run_id) for run_id in chosen]
 
 
 def each(rows: Sequence[RunRow], action: Callable[[str, str], None], done: str) -> None:

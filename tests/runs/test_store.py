@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import time
@@ -304,17 +305,27 @@ def within(seconds: float, work: Any, tries: int = 20) -> bool:
     return False
 
 
-def test_ten_thousand_runs_are_listed_in_50_ms_or_about_as_fast_as_the_driver(
-    store: Store,
-) -> None:
-    """50 ms on a machine that can; a slower one is held to what plain sqlite3 takes there."""
+def test_ten_thousand_runs_are_listed_in_50_ms(store: Store) -> None:
+    """A machine with more to do than cores is held to what plain sqlite3 takes there."""
     many_runs(store, 10_000)
     rows = store.list_runs()
     assert len(rows) == 10_000
     assert rows[0].config["budget"] == 500
     if within(0.050, store.list_runs):
         return
+    assert os.getloadavg()[0] > (os.cpu_count() or 1), "too slow on a machine with time to spare"
     assert least(store.list_runs) < 1.8 * least(lambda: plain_sqlite(store))
+
+
+def test_columns_of_a_list_are_those_of_its_rows(store: Store) -> None:
+    ids = some_runs(store)
+    names = ["id", "name", "state", "seed", "best"]
+    columns = store.run_columns(names)
+    rows = store.list_runs()
+    assert columns == {name: [getattr(row, name) for row in rows] for name in names}
+    assert set(columns["id"]) == set(ids)
+    assert store.run_columns(names, limit=1)["id"] == [rows[0].id]
+    assert store.run_columns(names, search="no such run") == {name: [] for name in names}
 
 
 def least(work: Any) -> float:
