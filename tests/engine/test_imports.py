@@ -17,7 +17,7 @@ LAYERS = [
     {"dsebo.methods"},
     {"dsebo.run", "dsebo.minimize", "dsebo.floor"},
     {"dsebo.runs", "dsebo.analysis", "dsebo.data", "dsebo.insight",
-     "dsebo.embedding_view", "dsebo.race", "dsebo.paper", "dsebo.paper_runs",
+     "dsebo.embedding_view", "dsebo.race", "dsebo.racing", "dsebo.paper", "dsebo.paper_runs",
      "dsebo.paper_readings"},
     {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.cli_floor", "dsebo.cli_race",
      "dsebo.terminal", "dsebo.__main__"},
