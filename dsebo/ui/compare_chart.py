@@ -16,7 +16,8 @@ from dsebo.ui.scales import Scale
 from dsebo.ui.sketch import Sketch
 from dsebo.ui.words import number
 
-HEIGHT = 680
+HEIGHTS = {1: 340, 2: 560, 3: 680}  # px, by the number of rows
+WITHOUT_SLOPES = {"best": (0.42, 1.0), "d": (0.0, 0.30)}
 NAMES = {
     "best": ("Best value so far: the lower curve wins", "value F(x)"),
     "d": ("Subspace dimension: who grows, and when", "dimension d"),
@@ -43,6 +44,7 @@ def compare_figure(
     singles: bool = False,
     minimum: float | None = None,
     at_centre: float | None = None,
+    slopes: bool = True,
 ) -> go.Figure:
     """Each group as one curve with its band; n stands in the legend.
 
@@ -52,9 +54,12 @@ def compare_figure(
         scale: Of the value axis.
         singles: Whether single runs are drawn as well, faintly.
         minimum, at_centre: Grey lines, where they are the same for all runs.
+        slopes: Whether the slopes have a row, under the dimension.
     """
     curves = [curve for group in groups.values() for curve in group]
-    rows = ROWS if any(np.isfinite(curve.d).any() for curve in curves) else ALONE
+    rows: Mapping[str, tuple[float, float]] = ROWS if slopes else WITHOUT_SLOPES
+    if not any(np.isfinite(curve.d).any() for curve in curves):
+        rows = ALONE
     longest = max((len(curve.best) for curve in curves), default=1)
     lines = [line for line in (minimum, at_centre) if line is not None and line != 0]
     known = [c.floor[np.isfinite(c.floor)] for c in curves if c.floor is not None]
@@ -66,12 +71,13 @@ def compare_figure(
     for index, (label, group) in enumerate(groups.items()):
         name = f"{label} (n = {len(group)})"
         _draw_band(sketch, [c.best for c in group], kind, scale, "y", name, index, singles)
-        if rows is ROWS:
+        if "d" in rows:
             of_d = [c.d for c in group if np.isfinite(c.d).any()]
             _draw_band(sketch, of_d, kind, "linear", "y2", name, index, singles)
+        if "slopes" in rows:
             _draw_slopes(sketch, group, name, index)
-    if rows is ROWS:
-        sketch.layout["yaxis2"]["rangemode"] = sketch.layout["yaxis3"]["rangemode"] = "tozero"
+    for below in range(2, len(rows) + 1):
+        sketch.layout[f"yaxis{below}"]["rangemode"] = "tozero"
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
     for value, label in ((at_centre, "centre"), (minimum, "F*")):
         _grey_line(sketch, value, label, scale)
@@ -80,7 +86,7 @@ def compare_figure(
 
 def _frame(rows: Mapping[str, tuple[float, float]], longest: int, groups: int) -> Sketch:
     legend = min(groups, 10) * LEGEND_ROWS
-    layout = theme.base_layout((HEIGHT if rows is ROWS else HEIGHT // 2) + legend)
+    layout = theme.base_layout(HEIGHTS[len(rows)] + legend)
     layout |= {
         "showlegend": True,
         "legend": {
@@ -91,7 +97,7 @@ def _frame(rows: Mapping[str, tuple[float, float]], longest: int, groups: int) -
         "hovermode": "x unified",
         "hoversubplots": "axis",
         "meta": {"file": "dsebo-compare", "save": True},
-        "xaxis": theme.iteration_axis(longest, "y3" if rows is ROWS else "y"),
+        "xaxis": theme.iteration_axis(longest, f"y{len(rows)}" if len(rows) > 1 else "y"),
     }  # fmt: skip
     layout["margin"] = {**layout["margin"], "t": 44 + legend}
     notes = []

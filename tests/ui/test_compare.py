@@ -39,6 +39,14 @@ def test_median_and_quartiles() -> None:
     assert (frame["low"][0], frame["mid"][0], frame["high"][0]) == (2.0, 3.0, 4.0)
 
 
+def test_quartiles_are_numpys_also_where_runs_end_early() -> None:
+    rng = np.random.default_rng(3)
+    curves = [rng.normal(size=n) for n in (50, 50, 31, 12, 7, 50, 1)]
+    frame = band(curves, "median")
+    expected = np.nanquantile(stack(curves), [0.25, 0.5, 0.75], axis=0)
+    np.testing.assert_allclose(frame[["low", "mid", "high"]].to_numpy().T, expected)
+
+
 def test_one_run_has_no_band() -> None:
     frame = band([np.array([3.0, 1.0])], "mean")
     assert (frame["low"] == frame["mid"]).all()
@@ -120,6 +128,9 @@ def test_the_compared_chart_names_n_and_draws_bands() -> None:
     with_singles = compare_figure({"β = 4": runs}, singles=True)
     assert len(with_singles.data) == len(compare_figure({"β = 4": runs}).data) + 6
     assert compare_figure({}).data == ()
+    without = compare_figure({"β = 4": runs}, slopes=False)
+    assert "yaxis3" not in without.layout
+    assert without.layout.xaxis.anchor == "y2"
 
 
 def test_a_band_stays_on_a_log_axis() -> None:
