@@ -70,10 +70,11 @@ def compare_figure(
     _draw_floors(sketch, list(groups.values()), kind, minimum, scale, between)
     for index, (label, group) in enumerate(groups.items()):
         name = f"{label} (n = {len(group)})"
-        _draw_band(sketch, [c.best for c in group], kind, scale, "y", name, index, singles)
+        style = theme.series_style(index)
+        draw_band(sketch, [c.best for c in group], kind, scale, "y", name, style, singles)
         if "d" in rows:
             of_d = [c.d for c in group if np.isfinite(c.d).any()]
-            _draw_band(sketch, of_d, kind, "linear", "y2", name, index, singles)
+            draw_band(sketch, of_d, kind, "linear", "y2", name, style, singles)
         if "slopes" in rows:
             _draw_slopes(sketch, group, name, index)
     for below in range(2, len(rows) + 1):
@@ -109,39 +110,53 @@ def _frame(rows: Mapping[str, tuple[float, float]], longest: int, groups: int) -
     return Sketch(layout, notes=notes)
 
 
-def _draw_band(
+def draw_band(
     sketch: Sketch,
     curves: Sequence[Array],
     kind: BandKind,
     scale: Scale,
     axis: str,
     name: str,
-    index: int,
+    style: tuple[str, str],
     singles: bool,
+    xaxis: str = "x",
 ) -> None:
-    """The middle line of a group, its band, and its single runs on demand."""
+    """The middle line of a group, its band, and its single runs on demand.
+
+    Args:
+        sketch: Where it is drawn.
+        curves: A curve for each run, from t = 1 on.
+        kind: Mean ± standard deviation, or median and quartiles.
+        scale: Of the value axis.
+        axis: The value axis; the first has the legend's entries.
+        name: Of the group.
+        style: (colour, dash).
+        singles: Whether single runs are drawn as well, faintly.
+        xaxis: The iteration axis.
+    """
     if not curves:
         return
-    colour, dash = theme.series_style(index)
+    colour, dash = style
     frame = band(curves, kind)
     t = frame["t"].to_numpy()
     mid, low, high = (frame[c].to_numpy(dtype=float) for c in ("mid", "low", "high"))
     if scale == "log":  # mean − std may leave the axis
         low = np.maximum(low, np.nanmin(np.concatenate(list(curves))) * 0.5)
+    place = {"xaxis": xaxis, "yaxis": axis, "legendgroup": name}
     if len(curves) > 1:
         edge = np.concatenate([scales.place(scale, high), scales.place(scale, low)[::-1]])
         sketch.scatter(
-            x=np.concatenate([t, t[::-1]]), y=edge.astype(np.float32), yaxis=axis, mode="lines",
+            x=np.concatenate([t, t[::-1]]), y=edge.astype(np.float32), mode="lines",
             line={"width": 0}, fill="toself", fillcolor=theme.faint(colour, 0.18),
-            hoverinfo="skip", showlegend=False, legendgroup=name,
+            hoverinfo="skip", showlegend=False, **place,
         )  # fmt: skip
         if singles:
-            _draw_singles(sketch, curves, scale, axis, name, colour)
+            _draw_singles(sketch, curves, scale, colour, place)
     sketch.scatter(
-        x=t, y=scales.place(scale, mid).astype(np.float32), yaxis=axis, mode="lines", name=name,
-        legendgroup=name, showlegend=axis == "y", customdata=mid.astype(np.float32),
+        x=t, y=scales.place(scale, mid).astype(np.float32), mode="lines", name=name,
+        showlegend=axis == "y", customdata=mid.astype(np.float32),
         line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
-        hovertemplate="%{customdata:.4~g}",
+        hovertemplate="%{customdata:.4~g}", **place,
     )  # fmt: skip
 
 
@@ -173,13 +188,13 @@ def _draw_floors(
 
 
 def _draw_singles(
-    sketch: Sketch, curves: Sequence[Array], scale: Scale, axis: str, name: str, colour: str
+    sketch: Sketch, curves: Sequence[Array], scale: Scale, colour: str, place: Mapping[str, str]
 ) -> None:
     for curve in curves:
         sketch.scatter(
-            x0=1, dx=1, y=scales.place(scale, curve).astype(np.float32), yaxis=axis, mode="lines",
+            x0=1, dx=1, y=scales.place(scale, curve).astype(np.float32), mode="lines",
             line={"color": theme.faint(colour, 0.4), "width": 1, "shape": "hv"},
-            hoverinfo="skip", showlegend=False, legendgroup=name,
+            hoverinfo="skip", showlegend=False, **place,
         )  # fmt: skip
 
 
