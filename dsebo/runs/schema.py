@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 metadata = MetaData()
@@ -67,9 +67,12 @@ run = Table(
     Column("lease_host", Text),
     Column("lease_pid", Integer),
     Column("lease_process", Text),  # start of that process: a pid alone is used again
+    # since schema 4: config and engine in one mark; NULL where the engine is not known
+    Column("hash", String(64)),
     Index("run_created", "created", "id"),
     Index("run_state", "state"),
     Index("run_group", "group"),
+    Index("run_hash", "hash"),
 )
 
 evaluation = Table(
@@ -130,4 +133,29 @@ prediction = Table(
     Column("nickname", String(40), primary_key=True),
     Column("value", String(64), nullable=False),
     Column("created", Double, nullable=False),
+)
+
+# since schema 4
+sweep = Table(
+    "sweep",
+    metadata,
+    Column("id", String(32), primary_key=True),  # also the group of the runs that it makes
+    Column("name", Text, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("spec", Text, nullable=False),  # JSON
+    Column("state", String(16), nullable=False),
+    Column("wanted", String(8), nullable=False),  # its workers read this between evaluations
+    Column("created", Double, nullable=False),
+    Column("started", Double),
+    Column("finished", Double),
+    Column("error", Text),
+    Column("workers", Integer),
+    # the lease, as a run has it
+    Column("heartbeat", Double),
+    Column("lease_token", String(32)),
+    Column("lease_expires", Double),
+    Column("lease_host", Text),
+    Column("lease_pid", Integer),
+    Column("lease_process", Text),
+    Index("sweep_created", "created", "id"),
 )

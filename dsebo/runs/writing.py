@@ -16,6 +16,7 @@ from dsebo.events import Evaluated, Event, Started
 from dsebo.run import Runner
 from dsebo.runs import schema
 from dsebo.runs.errors import LeaseLost, StoreError
+from dsebo.runs.identity import config_hash, hash_of
 from dsebo.runs.leases import NO_LEASE, Lease, is_free, lease_columns
 from dsebo.runs.records import (
     add_evaluation,
@@ -51,6 +52,7 @@ class NewRuns:
     owner: str = LOCAL_OWNER  # as marked
     speed: float | None = None
     paused: bool = False
+    group: str = ""  # empty: one of their own
 
 
 def create(
@@ -58,7 +60,7 @@ def create(
 ) -> list[Lease]:
     """Store new runs as queued, held by this process; `check` may refuse in the transaction."""
     leases = [Lease.new(secrets.token_hex(16)) for _ in new.configs]
-    group, now = secrets.token_hex(8), time.time()
+    group, now = new.group or secrets.token_hex(8), time.time()
     rows = [
         _new_row(new, config, group, now + 1e-6 * i, lease)
         for i, (config, lease) in enumerate(zip(new.configs, leases, strict=True))
@@ -92,6 +94,7 @@ def _new_row(
         "state": "queued",
         "seed": config.seed,
         "versions": json.dumps(versions()),
+        "hash": config_hash(config),
         "created": created,
         "n_done": 0,
         "budget": config.budget,
@@ -162,6 +165,7 @@ def begin(store: Store, lease: Lease, started: Started | None) -> Order:
                 "minimum": started.minimum,
                 "at_centre": started.at_centre,
                 "versions": json.dumps(versions()),
+                "hash": hash_of(started.config, versions()["dsebo"]),
             }
             add_event(connection, lease.run_id, started)
         update_held(connection, lease, values)

@@ -19,6 +19,7 @@ LAYERS = [
     {"dsebo.runs", "dsebo.analysis", "dsebo.data", "dsebo.insight",
      "dsebo.embedding_view", "dsebo.race", "dsebo.racing", "dsebo.paper", "dsebo.paper_runs",
      "dsebo.paper_readings"},
+    {"dsebo.sweeps"},
     {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.cli_floor", "dsebo.cli_race",
      "dsebo.terminal", "dsebo.__main__"},
     {"pages", "app"},

@@ -16,6 +16,7 @@ from dsebo.fields import ConfigError
 from dsebo.runs import schema
 from dsebo.runs.commands import checked_name, tags_json
 from dsebo.runs.errors import StoreError
+from dsebo.runs.identity import known_hash
 from dsebo.runs.rows import ACTIVE
 from dsebo.runs.store import Store
 from dsebo.runs.transfer.locate import line_of
@@ -124,6 +125,7 @@ def _imported(given: Any) -> Imported:
         "function": config.objective.name,
         "seed": config.seed,
         "versions": json.dumps(run.versions),
+        "hash": known_hash(config.model_dump(mode="json"), run.versions),
         "n_done": len(bests),
         "best": bests[-1] if bests else None,
     }

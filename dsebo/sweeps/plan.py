@@ -1,0 +1,87 @@
+"""What a sweep will cost before it starts, and what is left while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dsebo.runs.cores import core_count
+from dsebo.runs.predict import Prediction, predict
+from dsebo.runs.rows import LOCAL_OWNER
+from dsebo.runs.store import Store
+from dsebo.sweeps.progress import MISSING, frame
+from dsebo.sweeps.spec import SweepSpec
+
+WORKER_BYTES = 330_000_000  # of a worker process before its first run: Python, torch, SciPy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Runs by how they stand, and what is left to do.
+
+    Attributes:
+        total: Runs of the sweep.
+        finished: Those in the store, which are reused.
+        unfinished: Those in the store that will be carried on, or waited for.
+        missing: Those that nobody has begun.
+        seconds: Predicted seconds of one core for what is left.
+        memory_bytes: Predicted for as many runs at once as there are workers, and the workers.
+        run_bytes: The same without the workers' own.
+        workers: How many work at once.
+    """
+
+    total: int
+    finished: int
+    unfinished: int
+    missing: int
+    seconds: float
+    memory_bytes: int
+    run_bytes: int
+    workers: int
+
+    @property
+    def wall_seconds(self) -> float:
+        """Predicted time with all workers at work."""
+        return self.seconds / self.workers
+
+
+def plan(
+    store: Store, spec: SweepSpec, owner: str = LOCAL_OWNER, workers: int | None = None
+) -> Plan:
+    """What a sweep of that owner would take now; workers as many as cores."""
+    return plan_of(spec, frame(store, spec, owner), workers)
+
+
+def plan_of(spec: SweepSpec, runs: pd.DataFrame, workers: int | None = None) -> Plan:
+    """The same from the frame of its runs."""
+    left = runs["state"].ne("finished")
+    missing = int(runs["state"].eq(MISSING).sum())
+    at_once = max(1, min(workers or core_count(), int(left.sum())))
+    costs = _costs(spec)
+    memory = sorted((costs[cell].memory_bytes for cell in runs["cell"][left]), reverse=True)
+    run_bytes = sum(memory[:at_once])
+    return Plan(
+        total=len(runs), finished=int((~left).sum()), unfinished=int(left.sum()) - missing,
+        missing=missing, seconds=seconds_left(spec, runs),
+        memory_bytes=run_bytes + (at_once * WORKER_BYTES if memory else 0), run_bytes=run_bytes,
+        workers=at_once,
+    )  # fmt: skip
+
+
+def seconds_left(spec: SweepSpec, runs: pd.DataFrame) -> float:
+    """Predicted seconds of one core for what the frame shows as not finished."""
+    costs, planned, total = _costs(spec), spec.planned(), 0.0
+    rows = zip(runs.index, runs["cell"], runs["state"], runs["n_done"], strict=True)
+    for i, cell, state, n_done in rows:
+        if state == "finished":
+            continue
+        total += costs[cell].seconds
+        if n_done:
+            total -= predict(planned[i].config, int(n_done)).seconds
+    return max(0.0, total)
+
+
+def _costs(spec: SweepSpec) -> list[Prediction]:
+    """Of a run of each cell: seeds cost the same."""
+    return [predict(one.config) for one in spec.planned()[:: len(spec.seeds)]]
