@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from dsebo.cli_floor import floor_command
+from dsebo.cli_race import race_command
 from dsebo.cli_runs import add_commands, open_store, stored_run
 from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
 from dsebo.events import Event
@@ -157,6 +158,7 @@ def _watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
 
 app.command("run")(with_config_flags(run_command))
 app.command("floor")(with_config_flags(floor_command))
+app.command("race")(with_config_flags(race_command))
 add_commands(app)
 
 
