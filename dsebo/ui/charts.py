@@ -154,7 +154,7 @@ def _draw_values(
         (references.paper, f"paper {number(references.paper)}"),
         (references.minimum, f"F* = {number(references.minimum)}"),
     ]
-    _reference_lines(sketch, "y", lines, scale, between)
+    reference_lines(sketch, "y", lines, scale, between)
 
 
 def _dots() -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _value_hover(scale: Scale) -> str:
     return "%{customdata:.5~g}" if scale == "symlog" else "%{y:.5~g}"
 
 
-def _reference_lines(
+def reference_lines(
     sketch: Sketch,
     axis: str,
     lines: Sequence[tuple[float | None, str]],
@@ -240,7 +240,7 @@ def _draw_dimension(
         (references.d_h, f"dₕ = {references.d_h}"),
         (references.d_e, f"dₑ = {references.d_e}"),
     ]
-    _reference_lines(sketch, "y2", lines, "linear", between)
+    reference_lines(sketch, "y2", lines, "linear", between)
 
 
 def _mark_chosen(sketch: Sketch, event: Event | None) -> None:
