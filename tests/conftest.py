@@ -17,3 +17,4 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = tmp_path / "settings.toml"
     settings.touch()
     monkeypatch.setenv("DSEBO_SETTINGS", str(settings))
+    monkeypatch.setenv("DSEBO_CORES", str(tmp_path / "cores"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dsebo.config import RunConfig
 from dsebo.events import Event
 from dsebo.runs import commands
+from dsebo.runs.cores import CoreTokens
 from dsebo.runs.errors import StoreError
 from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.manager import default_name
@@ -62,7 +63,8 @@ def resumed_run(store: Store, run_id: str) -> Generator[Event, None, None]:
 def _events(store: Store, lease: Lease) -> Generator[Event, None, None]:
     heartbeat = Heartbeat(store)
     heartbeat.hold([lease])
+    slots = FairSlots(1, CoreTokens(live=True))
     try:
-        yield from Session(store, lease, heartbeat, FairSlots(1)).events()
+        yield from Session(store, lease, heartbeat, slots).events()
     finally:
         heartbeat.close()

@@ -1,4 +1,4 @@
-"""Who works on a run. A lease names a process, runs out unless renewed, and has a secret token.
+"""Who works on a run or a sweep. A lease names a process, runs out unless renewed, and is secret.
 
 Whoever writes to a run names the lease's token in the same transaction, so that a run is never
 written by two. The clocks of hosts that share a store should agree to within some seconds.
@@ -201,10 +201,10 @@ def renew(store: Store, tokens: list[str]) -> None:
     if not tokens:
         return
     now = time.time()
-    run = schema.run
     with store.write() as connection:
-        connection.execute(
-            update(run)
-            .where(run.c.lease_token.in_(tokens))
-            .values(heartbeat=now, lease_expires=now + LEASE_SECONDS)
-        )
+        for table in (schema.run, schema.sweep):
+            connection.execute(
+                update(table)
+                .where(table.c.lease_token.in_(tokens))
+                .values(heartbeat=now, lease_expires=now + LEASE_SECONDS)
+            )

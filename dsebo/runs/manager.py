@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dsebo.config import RunConfig
 from dsebo.runs import commands
+from dsebo.runs.cores import CoreTokens
 from dsebo.runs.errors import LeaseLost, NotAllowed, StoreError
 from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.limits import check_limits
@@ -46,7 +47,8 @@ class RunManager:
     def __init__(self, store: Store, settings: Settings | None = None) -> None:
         self.store = store
         self.settings = settings or Settings.load()
-        self._slots = FairSlots(self.settings.slot_count)
+        count = self.settings.slot_count
+        self._slots = FairSlots(count, CoreTokens(count, live=True))
         self._heartbeat = Heartbeat(store)
         self._lock = threading.RLock()
         self._queue: dict[str, tuple[Lease, str]] = {}  # by run id, in order; with its owner

@@ -31,6 +31,7 @@ import platformdirs
 from pydantic import Field, ValidationError
 
 from dsebo.fields import Frozen
+from dsebo.runs.cores import core_count
 from dsebo.runs.errors import StoreError
 
 
@@ -77,7 +78,7 @@ class Settings(Frozen):
     @property
     def slot_count(self) -> int:
         """Evaluations at a time: one core is left for the pages."""
-        return self.slots if self.slots is not None else max(1, _cores() - 1)
+        return self.slots if self.slots is not None else max(1, core_count() - 1)
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Settings:
@@ -109,10 +110,3 @@ class Settings(Frozen):
 
 def _own_file() -> Path:
     return platformdirs.user_config_path("dsebo", appauthor=False) / "settings.toml"
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
