@@ -192,19 +192,31 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 def label_of(config: Mapping[str, Any]) -> str:
     """A run's method in words, with what differs from its usual settings."""
+    entrant = entrant_of(config)
+    if entrant.method not in METHODS:  # of another version of this software
+        return entrant.method
+    said = [
+        _WORDS.get(pair) or f"{SYMBOLS.get(pair[0], pair[0])} = {_as_text(pair[1])}"
+        for pair in entrant.changes
+    ]
+    return ", ".join([METHODS[entrant.method].label, *said])
+
+
+def entrant_of(config: Mapping[str, Any]) -> Entrant:
+    """The entrant that a run's config is of."""
     flat = flat_config(config)
-    if flat["method"] not in METHODS:  # of another version of this software
-        return str(flat["method"])
-    method = METHODS[flat["method"]].label
-    own = (_names(flat["method"]) - _of_all()) & set(flat)
+    method = str(flat["method"])
+    if method not in METHODS:
+        return Entrant(method)
+    own = (_names(method) - _of_all()) & set(flat)
     kept = {name: flat[name] for name in _OF_ITSELF if name in own}
-    usual = flat_config(_usual(flat["method"], flat["D"], tuple(kept.items())))
-    said = [_OF_ITSELF_WORDS[pair] for pair in kept.items() if pair in _OF_ITSELF_WORDS]
-    said += [f"{SYMBOLS.get(n, n)} = {_as_text(flat[n])}" for n in own if flat[n] != usual[n]]
-    return ", ".join([method, *sorted(said)])
+    usual = flat_config(_usual(method, flat["D"], tuple(kept.items())))
+    changes = [pair for pair in kept.items() if pair in _WORDS]
+    changes += [(name, flat[name]) for name in sorted(own) if flat[name] != usual[name]]
+    return Entrant(method, tuple(changes))
 
 
-_OF_ITSELF_WORDS = {("scale", "dsebo"): "DSEBO's scale", ("variant", "authors"): "authors' variant"}
+_WORDS = {("scale", "dsebo"): "DSEBO's scale", ("variant", "authors"): "authors' variant"}
 
 
 @lru_cache(maxsize=256)

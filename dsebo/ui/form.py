@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -53,9 +53,9 @@ def show() -> Settings:
     plain = [s for s in specs if not s.advanced and s.name not in ("function", "method")]
     left, right = st.columns(2)
     with left:
-        _choice(specs[0], function_name, _function_changed)
+        _choice(specs[0], _key(specs[0].name), function_name, _function_changed)
     with right:
-        _choice(specs[1], method_name, _method_changed)
+        _choice(specs[1], _key(specs[1].name), method_name, _method_changed)
     live_chart(function_picture(now["function"], float(now["c"] or 0.0)), key="function_picture")
     _pairs(plain)
     with st.expander("More settings"):
@@ -115,15 +115,32 @@ def _pairs(specs: Sequence[FieldSpec]) -> None:
 
 
 def _input(spec: FieldSpec) -> None:
+    field_input(spec, _key(spec.name), changed=_variant_changed if spec.name == "variant" else None)
+
+
+def field_input(
+    spec: FieldSpec,
+    key: str,
+    shown: Callable[[str], str] = str.capitalize,
+    changed: Callable[[], None] | None = None,
+) -> None:
+    """The input of one setting, whose value is kept in the session under `key`.
+
+    Args:
+        spec: The setting.
+        key: Where its value is.
+        shown: How the values of a choice are called.
+        changed: Called after another choice.
+    """
     if spec.kind == "choice":
-        _choice(spec, str.capitalize, _variant_changed if spec.name == "variant" else None)
+        _choice(spec, key, shown, changed)
     elif spec.kind == "bool":
-        st.toggle(_label(spec), key=_key(spec.name), help=_help(spec))
+        st.toggle(_label(spec), key=key, help=_help(spec))
     else:
-        _number(spec)
+        _number(spec, key)
 
 
-def _number(spec: FieldSpec) -> None:
+def _number(spec: FieldSpec, key: str) -> None:
     whole = spec.kind == "int"
     high = min(form.LARGEST_INPUT, spec.high if spec.high is not None else form.LARGEST_INPUT)
     low = spec.low if spec.low is not None else -form.LARGEST_INPUT
@@ -136,7 +153,7 @@ def _number(spec: FieldSpec) -> None:
         "value": None if spec.optional else "min",
         "placeholder": EMPTY.get(spec.name, "none") if spec.optional else None,
     }
-    st.number_input(_label(spec), key=_key(spec.name), help=_help(spec), **limits)
+    st.number_input(_label(spec), key=key, help=_help(spec), **limits)
 
 
 def _step(spec: FieldSpec) -> float:
@@ -145,12 +162,12 @@ def _step(spec: FieldSpec) -> float:
     return float(10.0 ** (math.floor(math.log10(size)) - 1)) if size != 12 else 1.0
 
 
-def _choice(spec: FieldSpec, shown: Any, changed: Any = None) -> None:
+def _choice(spec: FieldSpec, key: str, shown: Any, changed: Any = None) -> None:
     st.selectbox(
         _label(spec),
         spec.choices,
         format_func=shown,
-        key=_key(spec.name),
+        key=key,
         help=_help(spec),
         on_change=changed,
     )

@@ -11,6 +11,7 @@ from dsebo.race import (
     Entrant,
     Race,
     blocks,
+    entrant_of,
     label_of,
     parse_seeds,
     parse_settings,
@@ -41,6 +42,8 @@ def test_one_method_may_run_twice_with_different_settings() -> None:
     labels = [label_of(race.config(one).model_dump(mode="json")) for one in race.entrants]
     assert labels == ["REMBO", "REMBO, DSEBO's scale, d = 7"]
     assert Entrant.parse(race.entrants[1].text) == race.entrants[1]
+    again = [entrant_of(race.config(one).model_dump(mode="json")) for one in race.entrants]
+    assert tuple(again) == race.entrants
 
 
 @pytest.mark.parametrize(
