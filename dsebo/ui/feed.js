@@ -18,9 +18,17 @@ window.dseboFeed = function (component) {
   list.dataset.state = state;
   const wasOpen = !!list.querySelector("details[open]");
   const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue));
-  list.replaceChildren(...lines.slice(0, SHOWN));
+  list.replaceChildren(feedTitle(), ...lines.slice(0, SHOWN));
+  if (!lines.length) list.append("Nothing yet. Each convergence will be explained here.");
   if (lines.length > SHOWN) list.appendChild(earlier(lines.slice(SHOWN), wasOpen));
 };
+
+function feedTitle() {
+  const title = document.createElement("h4");
+  title.className = "feed-title";
+  title.textContent = "What happened";
+  return title;
+}
 
 function feedLine(entry, chosen, setTriggerValue) {
   const line = document.createElement(entry.choose ? "button" : "div");

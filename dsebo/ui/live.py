@@ -22,6 +22,7 @@ CSS = """
 .live-chart-files button:hover { border-color: var(--st-primary-color); }
 """
 FEED_CSS = """
+.feed-title { font-size: 1.5rem; font-weight: 600; margin: 0; }
 .feed { display: flex; flex-direction: column; gap: 0.6rem; font-size: 1rem; line-height: 1.55; }
 .feed-line {
   font: inherit; text-align: left; color: var(--st-text-color); background: none; border: 0;
@@ -34,6 +35,22 @@ button.feed-line:hover, button.feed-line:focus-visible {
 .feed-chosen { border-left-color: #D55E00; }
 .feed details { display: contents; }
 .feed summary { cursor: pointer; }
+"""
+STATUS_CSS = """
+.status { display: flex; flex-direction: column; gap: 1rem; }
+.status-numbers { display: flex; flex-wrap: wrap; gap: 0.4rem 2.6rem; }
+.status-label { font-size: 0.875rem; line-height: 1.6; }
+.status-value { font-size: 1.9rem; line-height: 1.25; white-space: nowrap; }
+.status-bar {
+  height: 0.5rem; margin-top: 0.35rem; border-radius: 0.25rem; overflow: hidden;
+  background: rgba(132, 137, 143, 0.2);
+}
+.status-filled { height: 100%; background: var(--st-primary-color); transition: width 0.2s; }
+/* What just happened stands where the eye is; its room is kept, so that charts do not jump. */
+.status-newest {
+  border-left: 4px solid #D55E00; padding-left: 0.9rem; font-size: 1.06rem; line-height: 1.5;
+  min-height: 3.1em; display: flex; align-items: center;
+}
 """
 
 
@@ -61,7 +78,7 @@ def plotly_js() -> str:
 
 @lru_cache(maxsize=1)
 def _library_source() -> str:
-    names = ("live_chart.js", "feed.js")
+    names = ("live_chart.js", "feed.js", "status.js")
     ours = [(files("dsebo.ui") / name).read_text(encoding="utf-8") for name in names]
     return "\n".join([plotly_js(), *ours, "export default function () {}"])
 
@@ -102,6 +119,11 @@ def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str
     feed = _component("live_feed", css=FEED_CSS, js=_calling("dseboFeed"))
     data = {"entries": list(entries), "chosen": chosen}
     return _clicked(feed(key=key, data=data, on_chosen_change=_nothing))
+
+
+def live_status(data: Mapping[str, Any], key: str) -> None:
+    """Show where a run stands (`dsebo.ui.status`)."""
+    _component("live_status", css=STATUS_CSS, js=_calling("dseboStatus"))(key=key, data=dict(data))
 
 
 def _clicked(result: Mapping[str, Any]) -> int | None:

@@ -13,7 +13,7 @@ from dsebo.ui.data import RunData
 from dsebo.ui.drawn import common_span
 from dsebo.ui.links import write
 from dsebo.ui.scales import Scale
-from dsebo.ui.watch import heading, numbers, scale_choice, show_run
+from dsebo.ui.watch import heading, scale_choice, show_run
 
 SPEEDS = (2, 5, 10, 25, 50, 100)
 TICK = 0.25  # seconds between two pictures while playing
@@ -126,6 +126,5 @@ def _show(
     """One run as it stood after evaluation t."""
     then = run.until(t)
     heading(run.row)
-    numbers(then)
     end = max(last, run.row.budget)
     show_run(then, key, scale, stacked, value_range=span, axis_end=end)

@@ -17,7 +17,8 @@ from dsebo.ui.explain import Entry, feed, steps
 from dsebo.ui.links import remember_run
 from dsebo.ui.live import live_chart, live_feed
 from dsebo.ui.scales import SCALES, Scale, default_scale
-from dsebo.ui.words import count, duration, number, plain, setting_line
+from dsebo.ui.status import status
+from dsebo.ui.words import plain, setting_line
 
 STATE_COLOURS = {
     "running": "blue", "finished": "green", "paused": "orange", "queued": "gray",
@@ -74,8 +75,8 @@ def _refresh(run_id: str, every: float | None, state: str) -> None:
     data = SHARED.data(session.manager().store, run_id)
     if _by_timer() and (data.row.state != state or _wrong_pace(data, every)):
         st.rerun()
-    show_state(data)
-    show_run(data)
+    show_state(data.row)
+    show_run(data, progress=True)
 
 
 def _wrong_pace(data: RunData, every: float | None) -> bool:
@@ -104,50 +105,12 @@ def heading(row: RunRow) -> None:
         st.caption(setting_line(row.config))
 
 
-def show_state(data: RunData) -> None:
-    """Progress, best value, dimension and patience."""
-    row = data.row
+def show_state(row: RunRow) -> None:
+    """What a state means that is not plain work."""
     if row.state == "failed":
         st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
     elif row.state in STATE_WORDS:
         st.info(STATE_WORDS[row.state])
-    st.progress(min(1.0, data.t / row.budget), text=progress_words(data))
-    numbers(data)
-
-
-def numbers(data: RunData) -> None:
-    """Best value, dimension, patience: side by side, also on a phone."""
-    with st.container(horizontal=True, gap="large", key=f"numbers-{data.row.id}"):
-        st.metric("Best value", number(data.best), width="content")
-        if data.d is not None:
-            st.metric("Dimension d", str(data.d), width="content")
-        gauge(data)
-
-
-def progress_words(data: RunData) -> str:
-    """`212 of 500 evaluations · 9.8 a second · 29 s left`."""
-    row = data.row
-    said = [f"{data.t} of {count(row.budget, 'evaluation')}"]
-    rate = SHARED.rate(row.id) if row.state == "running" else None
-    if rate:
-        said += [f"{number(rate, 2)} a second", f"{duration((row.budget - data.t) / rate)} left"]
-    elif data.ended and row.seconds:
-        said.append(f"{duration(row.seconds)} of computing")
-    return " · ".join(said)
-
-
-def gauge(data: RunData) -> None:
-    """How far the patience T has run down."""
-    if data.patience is None:
-        return
-    since, T = data.patience
-    with st.container(key=f"gauge-{data.row.id}", width=230):
-        st.metric(
-            "Patience T",
-            f"{max(0, T - since)} of {T} left",
-            help="Evaluations without a gain until this subspace counts as converged.",
-        )
-        st.progress(min(1.0, max(0.0, (T - since) / T)))
 
 
 def scale_choice(row: RunRow) -> Scale:
@@ -175,40 +138,31 @@ def _look(data: RunData) -> Scale:
 
 
 def show_run(
-    data: RunData, key: str = "", scale: Scale | None = None, stacked: bool = False, **drawing: Any
+    data: RunData,
+    key: str = "",
+    scale: Scale | None = None,
+    stacked: bool = False,
+    progress: bool = False,
+    **drawing: Any,
 ) -> None:
-    """The newest sentence, the charts, the feed and the formula; one choice is shown in all."""
+    """Where it stands, the charts, the feed and the formula; one choice is shown in all."""
     place = f"chosen{key} {data.row.id}"
     if floors.is_on() and "floor" not in data.evaluations:
         data = floors.with_floor(data)
     entries = feed(data.events)
-    with st.container(key=f"newest{key}"):
-        st.markdown(plain(entries[0].text) if entries else _nothing_yet(data))
+    status(data, entries, key, progress)
     if not data.t and data.row.state == "queued":
         return
     scale = scale or _look(data)
     figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
     _choose(place, live_chart(figure, key=f"chart{key}"))
-    left, right = (st.container(), st.container()) if stacked else st.columns(2, gap="large")
-    with left:
+    beside = "stacked" if stacked else "beside"  # one element where two columns would be three
+    with st.container(horizontal=not stacked, gap="large", key=f"{beside}{key}"):
         _show_feed(data, entries, place)
-    with right:
         _show_formula(data, place)
 
 
-def _nothing_yet(data: RunData) -> str:
-    if data.t == 0:
-        return "The first evaluation is under way."
-    if data.row.method != "dsebo":
-        return "This method has no subspace: only its best value is followed."
-    return "No subspace has converged yet: the search goes on at its first dimension."
-
-
 def _show_feed(data: RunData, entries: list[Entry], place: str) -> None:
-    st.markdown("#### What happened")
-    if not entries:
-        st.caption("Nothing yet. Each convergence will be explained here.")
-        return
     event = data.chosen(st.session_state.get(place))
     shown = [
         {"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries

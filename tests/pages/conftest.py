@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -83,6 +84,19 @@ def said(at: AppTest) -> str:
         for kind in kinds
         for e in at.get(kind)
     ]
-    feeds = [c.proto.json or c.proto.mixed.json for c in at.get("bidi_component")]
-    texts += [entry["text"] for f in feeds if f for entry in json.loads(f).get("entries", [])]
+    texts += [entry["text"] for data in components(at) for entry in data.get("entries", [])]
+    for data in components(at):
+        texts += [f"{one['label']} {one['value']}" for one in data.get("numbers", [])]
+        texts += [data.get("newest", ""), (data.get("progress") or {}).get("text", "")]
     return "\n".join(texts)
+
+
+def components(at: AppTest) -> list[dict[str, Any]]:
+    """The data of the page's own components, but for the charts'."""
+    found = [c.proto.json or c.proto.mixed.json for c in at.get("bidi_component")]
+    return [json.loads(data) for data in found if data]
+
+
+def shown_best(at: AppTest) -> str:
+    """The best value as the page shows it."""
+    return next(str(data["numbers"][0]["value"]) for data in components(at) if "numbers" in data)

@@ -11,12 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
 from dsebo.runs import RunManager, schema
-from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.conftest import open_page, said, shown_best, wait_for
 from tests.ui.conftest import SMALL
 
 
 def figure(at: AppTest, index: int = -1) -> dict:  # type: ignore[type-arg]
-    return json.loads(at.get("bidi_component")[index].proto.bytes)
+    charts = [one.proto.bytes for one in at.get("bidi_component") if one.proto.bytes]
+    return json.loads(charts[index])
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_replay_shows_the_run_as_it_stood(
     at = open_page("replay", run=run_id, t="10")
     assert not at.exception
     y = manager.store.evaluations(run_id)["y"]
-    assert at.metric[0].value.replace("−", "-").startswith(f"{y[:10].min():.4g}"[:4])
+    assert shown_best(at).replace("−", "-").startswith(f"{y[:10].min():.4g}"[:4])
     assert at.slider[0].value == 10
     expansions = [e["t"] for e in manager.store.events(run_id) if e["event"] == "expanded"]
     following = next(t for t in expansions if t > 10)

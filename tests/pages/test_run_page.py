@@ -12,7 +12,7 @@ from dsebo.config import parse_flat
 from dsebo.runs import RunManager
 from dsebo.runs.commands import change
 from dsebo.ui import session
-from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.conftest import components, open_page, said, wait_for
 from tests.ui.conftest import SMALL
 
 
@@ -113,7 +113,7 @@ def test_launch_shows_the_run_at_once(manager: RunManager) -> None:
     rows = manager.store.list_runs()
     assert [row.budget for row in rows] == [40]
     assert rows[0].id in str(at.query_params["run"])
-    assert "of 40 evaluations" in at.get("progress")[0].proto.text
+    assert "of 40 evaluations" in said(at)
     assert {"Pause", "Step", "Cancel"} <= labels(at)
 
 
@@ -187,7 +187,7 @@ def test_a_finished_run_explains_itself(finished: Callable[..., str], manager: R
     at = open_page("run", run=run_id)
     assert not at.exception
     page = said(at).replace("\\", "")
-    assert "What happened" in page
+    assert any(data.get("entries") for data in components(at))
     assert "no gain above" in page
     assert "Algorithm 1 at evaluation" in page
     assert len(at.get("bidi_component")) >= 2
