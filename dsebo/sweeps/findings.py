@@ -47,7 +47,7 @@ def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
             minimum, at_centre.
         axes: The names of one or two swept fields.
     """
-    done = _finished(frame)
+    done = finished(frame)
     if "function" in axes:
         return _within_functions(frame, done, [axis for axis in axes if axis != "function"])
     return _summed(frame, _sentences(frame, done, axes), axes)
@@ -105,7 +105,8 @@ def _own_centre(frame: pd.DataFrame, axis: str) -> str:
 # --- what is compared -----------------------------------------------------------------------
 
 
-def _finished(frame: pd.DataFrame) -> pd.DataFrame:
+def finished(frame: pd.DataFrame) -> pd.DataFrame:
+    """The runs with a final value: those that ended as planned, with a number."""
     best = pd.to_numeric(frame["best"])
     chosen: pd.DataFrame = frame.assign(best=best)[(frame["state"] == "finished") & best.notna()]
     finite: pd.DataFrame = chosen[np.isfinite(chosen["best"])]

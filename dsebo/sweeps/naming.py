@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from dsebo.analysis import SYMBOLS
@@ -18,7 +19,7 @@ def symbol(field: str) -> str:
 
 def is_number(value: Any) -> bool:
     """Whether it belongs on a number axis; true and false do not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def value_label(field: str, value: Any) -> str:

@@ -120,6 +120,7 @@ def draw_band(
     style: tuple[str, str],
     singles: bool,
     xaxis: str = "x",
+    legend: bool = True,
 ) -> None:
     """The middle line of a group, its band, and its single runs on demand.
 
@@ -133,6 +134,7 @@ def draw_band(
         style: (colour, dash).
         singles: Whether single runs are drawn as well, faintly.
         xaxis: The iteration axis.
+        legend: Whether the legend names it, where it is on the first value axis.
     """
     if not curves:
         return
@@ -154,7 +156,7 @@ def draw_band(
             _draw_singles(sketch, curves, scale, colour, place)
     sketch.scatter(
         x=t, y=scales.place(scale, mid).astype(np.float32), mode="lines", name=name,
-        showlegend=axis == "y", customdata=mid.astype(np.float32),
+        showlegend=legend and axis == "y", customdata=mid.astype(np.float32),
         line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
         hovertemplate="%{customdata:.4~g}", **place,
     )  # fmt: skip

@@ -88,8 +88,11 @@ function draw(chart) {
 }
 
 const NARROW = 480; // px: a phone
+const FEW_COLUMNS = 700; // px: below it a figure of many panels has fewer side by side
 
-function themed(layout, colours, width) {
+function themed(given, colours, width) {
+  const rearranged = width < FEW_COLUMNS ? (given.meta || {}).narrow : null;
+  const layout = rearranged ? { ...given, ...rearranged } : given;
   const font = { ...layout.font, color: colours.text, family: colours.font };
   const hoverlabel = {
     ...layout.hoverlabel,

@@ -75,10 +75,15 @@ def axis_name(text: str, between: tuple[float, float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def axis_title(text: str) -> dict[str, Any]:
+    """The name of an axis across, close to it and no larger than its numbers."""
+    return {"text": text, "standoff": 8, "font": {"size": SIZE}}
+
+
 def iteration_axis(budget: int, anchor: str = "y") -> dict[str, Any]:
     """The axis that all rows of a figure share."""
     return axis(
-        title={"text": "evaluation t", "standoff": 8, "font": {"size": SIZE}},
+        title=axis_title("evaluation t"),
         range=[0, budget * 1.01], anchor=anchor, showgrid=False, showspikes=True,
         spikemode="across", spikethickness=1, spikedash="solid", spikecolor=GREY,
         spikesnap="hovered data", unifiedhovertitle={"text": "evaluation %{x}"},
