@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
+from botorch.optim.closures import get_loss_closure_with_grads
 from botorch.optim.optimize import optimize_acqf
 from botorch.utils.transforms import t_batch_mode_transform
 from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -37,62 +39,69 @@ def squared_distances(X: Array) -> Array:
     return np.asarray(np.maximum(norms[:, None] + norms - 2.0 * X @ X.T, 0.0))
 
 
-class DataTerm(torch.autograd.Function):
-    """log N(y; c, K + s2 I), K the squared-exponential kernel, and its gradient."""
+class DataTerm(NamedTuple):
+    """A value and its derivatives by each lengthscale, the noise and the constant mean."""
 
-    @staticmethod
-    def forward(
-        ctx: Any, lengthscale: Tensor, noise: Tensor, constant: Tensor, X: Array, y: Array
-    ) -> Tensor:
-        """One Cholesky factor and one inverse give the value and all of the gradient."""
-        scale = lengthscale.detach().numpy().ravel()
-        scaled = X / scale
-        kernel = np.exp(-0.5 * squared_distances(scaled))
-        covariance = kernel.copy(order="F")
-        covariance[np.diag_indices_from(covariance)] += float(noise)
-        factor, info = dpotrf(covariance, lower=1, clean=1, overwrite_a=1)
-        if info != 0:
-            raise NotPSDError("The covariance of the data has no Cholesky factor.")
-        residual = y - float(constant)
-        alpha, _ = dpotrs(factor, residual, lower=1)
-        logdet = 2.0 * np.log(np.diag(factor)).sum()
-        value = -0.5 * (residual @ alpha + logdet + len(y) * math.log(2 * math.pi))
-        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        W = 0.5 * (np.outer(alpha, alpha) - inverse)  # d value / d covariance
-        M = W * kernel
-        # sum_ab M_ab (x_aj - x_bj)^2 = 2 (sum_a (M 1)_a x_aj^2 - x_j' M x_j)
-        spread = 2.0 * (M.sum(axis=1) @ (scaled * scaled) - ((M @ scaled) * scaled).sum(axis=0))
-        ctx.gradient = (
-            torch.from_numpy(spread / scale).reshape(lengthscale.shape),
-            torch.full_like(noise, float(np.trace(W))),
-            torch.full_like(constant, float(alpha.sum())),
+    value: float
+    by_scale: Array
+    by_noise: float
+    by_constant: float
+
+
+def data_term(X: Array, y: Array, scale: Array, noise: float, constant: float) -> DataTerm:
+    """log N(y; c, K + s2 I), K the squared-exponential kernel, with its gradient."""
+    scaled = X / scale
+    kernel = np.exp(-0.5 * squared_distances(scaled))
+    covariance = kernel.copy(order="F")
+    covariance[np.diag_indices_from(covariance)] += noise
+    factor, info = dpotrf(covariance, lower=1, clean=1, overwrite_a=1)
+    if info != 0:
+        raise NotPSDError("The covariance of the data has no Cholesky factor.")
+    residual = y - constant
+    alpha, _ = dpotrs(factor, residual, lower=1)
+    logdet = 2.0 * np.log(np.diag(factor)).sum()
+    value = -0.5 * (residual @ alpha + logdet + len(y) * math.log(2 * math.pi))
+    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    W = 0.5 * (np.outer(alpha, alpha) - inverse)  # d value / d covariance
+    M = W * kernel
+    # sum_ab M_ab (x_aj - x_bj)^2 = 2 (sum_a (M 1)_a x_aj^2 - x_j' M x_j)
+    spread = 2.0 * (M.sum(axis=1) @ (scaled * scaled) - ((M @ scaled) * scaled).sum(axis=0))
+    return DataTerm(float(value), spread / scale, float(np.trace(W)), float(alpha.sum()))
+
+
+def log_prior(prior: Any, x: Array) -> tuple[float, Array]:
+    """log density of a log-normal prior over all of x, and its gradient."""
+    loc, sigma = float(prior.loc), float(prior.scale)
+    off = (np.log(x) - loc) / sigma
+    value = -(np.log(x) + 0.5 * off * off + math.log(sigma * math.sqrt(2 * math.pi))).sum()
+    return float(value), -(1.0 + off / sigma) / x
+
+
+def closed_loss(model: SingleTaskGP) -> Callable[[], tuple[Tensor, tuple[Tensor, ...]]]:
+    """The loss that `fit_gpytorch_mll` minimises, with its gradient, in closed form.
+
+    BoTorch's constraints on these parameters are bounds, so raw values are the values.
+    """
+    kernel, noise_part, mean = model.covar_module, model.likelihood.noise_covar, model.mean_module
+    X = model.transform_inputs(model.train_inputs[0]).numpy()
+    y = model.train_targets.numpy()
+
+    def loss() -> tuple[Tensor, tuple[Tensor, ...]]:
+        scale = kernel.raw_lengthscale.detach().numpy().ravel()
+        noise = noise_part.raw_noise.detach().numpy()
+        term = data_term(X, y, scale, float(noise[0]), float(mean.raw_constant))
+        prior, by_scale = log_prior(kernel.lengthscale_prior, scale)
+        noise_prior, by_noise = log_prior(noise_part.noise_prior, noise)
+        gradient = (
+            torch.from_numpy(term.by_noise + by_noise),
+            torch.tensor(term.by_constant, dtype=torch.float64),
+            torch.from_numpy(term.by_scale + by_scale).reshape(kernel.raw_lengthscale.shape),
         )
-        return torch.tensor(value, dtype=torch.float64)
+        value = torch.tensor(term.value + prior + noise_prior, dtype=torch.float64)
+        return -value / len(y), tuple(-part / len(y) for part in gradient)
 
-    @staticmethod
-    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        """The gradient that was reckoned with the value."""
-        return (*(outer[0] * part for part in ctx.gradient), None, None)
-
-
-class ClosedMll(ExactMarginalLogLikelihood):  # type: ignore[misc]
-    """GPyTorch's marginal likelihood with the data's term in closed form."""
-
-    def forward(self, function_dist: Any, target: Tensor, *params: Any, **kwargs: Any) -> Tensor:
-        """The priors are added as GPyTorch adds them."""
-        model = self.model
-        X = model.transform_inputs(model.train_inputs[0]) if model.training else None
-        assert X is not None, "the likelihood is fitted in training mode"
-        term = DataTerm.apply(  # type: ignore[no-untyped-call]
-            model.covar_module.lengthscale,
-            model.likelihood.noise_covar.noise,
-            model.mean_module.constant,
-            X.numpy(),
-            target.numpy(),
-        )
-        total: Tensor = self._add_other_terms(term, params)
-        return total.div(len(target))
+    return loss
 
 
 class ClosedUcb(AcquisitionFunction):
@@ -132,7 +141,8 @@ class ClosedUcb(AcquisitionFunction):
 def propose_closed(Z: Array, y: Array, kappa_now: float) -> Array:
     """`plain_botorch.propose`, quicker."""
     model = new_model(Z, y)
-    fit_gpytorch_mll(ClosedMll(model.likelihood, model))
+    mll = ExactMarginalLogLikelihood(model.likelihood, model)
+    fit_gpytorch_mll(mll, closure=closed_loss(model))
     ucb = ClosedUcb(model, kappa_now)
     z, _ = optimize_acqf(ucb, bounds=box_of(Z.shape[1]), q=1, num_restarts=5, raw_samples=20)
     return np.asarray(z[0].numpy())
@@ -148,20 +158,20 @@ def main() -> None:
         Z = random.uniform(-1, 1, (n, d))
         y = ((Z[:, :5] - 0.3) ** 2).sum(axis=1)
         model = new_model(Z, y)
-        model.train()
-        found = []
-        for kind in (ExactMarginalLogLikelihood, ClosedMll):
-            model.zero_grad()
-            value = kind(model.likelihood, model)(model(*model.train_inputs), model.train_targets)
-            value.backward()
-            found.append((value.item(), model.covar_module.raw_lengthscale.grad.clone()))
+        mll = ExactMarginalLogLikelihood(model.likelihood, model)
+        value, gradient = get_loss_closure_with_grads(mll, dict(mll.named_parameters()))()
+        closed, closed_gradient = closed_loss(model)()
+        off = max(
+            float((a - b).abs().max())
+            for a, b in zip(gradient, closed_gradient, strict=True)
+            if a is not None
+        )
         moved = []
         for step in (propose, propose_closed):
             torch.manual_seed(n)
             moved.append(step(Z, y, kappa(0.1, d, n)))
-        gradient = (found[0][1] - found[1][1]).abs().max() / found[0][1].abs().max()
         print(
-            f"{n:4d} {d:3d} {abs(found[0][0] - found[1][0]):22.1e} {float(gradient):20.1e} "
+            f"{n:4d} {d:3d} {abs(float(value - closed)):22.1e} {off:20.1e} "
             f"{np.abs(moved[0] - moved[1]).max():20.1e}",
             flush=True,
         )
