@@ -47,7 +47,7 @@ def matrix_figure(S: Array, d: int, effective: int) -> go.Figure:
 
 def shared_figure(shared: Shared, shown: Indices, effective: int) -> go.Figure:
     """z, z' and the x that both give, in three rows."""
-    between = {"y": (0.74, 1.0), "y2": (0.40, 0.62), "y3": (0.0, 0.28)}
+    between = {"y": (0.78, 1.0), "y2": (0.41, 0.61), "y3": (0.0, 0.24)}
     titles = {
         "y": f"z: {len(shared.z)} numbers", "y2": f"z′ = (z, 0): {len(shared.padded)} numbers",
         "y3": "x: the same from both",
@@ -65,7 +65,7 @@ def shared_figure(shared: Shared, shown: Indices, effective: int) -> go.Figure:
     layout["xaxis3"] = theme.axis(showgrid=False, showticklabels=False, anchor="y3",
                                   title=_title("coordinates of x, the effective ones first"),
                                   range=[-1, len(shown)])  # fmt: skip
-    sketch = _sketch(480, "", layout)
+    sketch = _sketch(540, "", layout)
     sketch.notes += [theme.heading(titles[row], domain[1]) for row, domain in between.items()]
     for row, values in (("", shared.z), ("2", shared.padded)):
         sketch.bar(

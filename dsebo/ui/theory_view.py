@@ -127,7 +127,7 @@ def show_bounds(phases: Sequence[Phase], d: int, epsilon: Epsilon, printed: bool
             "paper: 100" if printed else None, delta_color="off", delta_arrow="off",
             width="content",
         )  # fmt: skip
-    four = st.column_config.NumberColumn(format="%.4g")
+    four = st.column_config.NumberColumn(format="%.3e")
     columns = dict.fromkeys(("Approximation", "Optimization", "Sum"), four)
     st.dataframe(_table(d, fixed, grown), hide_index=True, column_config=columns)
     st.markdown(_vacuous(d, T))
