@@ -4,7 +4,13 @@ import streamlit as st
 
 from dsebo.ui import floors, links, session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.compare_view import choose_grouping, choose_runs, downloads, show_table
+from dsebo.ui.compare_view import (
+    choose_grouping,
+    choose_runs,
+    choose_split,
+    downloads,
+    show_table,
+)
 from dsebo.ui.comparing import common_scale, figure_of_groups, groups_of
 from dsebo.ui.live import live_chart, load_plotly
 from dsebo.ui.words import plain
@@ -28,6 +34,7 @@ if look.floor:
     runs = [floors.with_floor(run) for run in runs]
 groups = groups_of(runs, look.by)
 links.write(look.link(ids))
-live_chart(figure_of_groups(groups, look.kind, look.scale, look.singles), key="compare")
+split = choose_split(groups) if look.floor else None
+live_chart(figure_of_groups(groups, look.kind, look.scale, look.singles, split), key="compare")
 show_table(groups)
 downloads(store, ids)

@@ -45,6 +45,7 @@ def compare_figure(
     minimum: float | None = None,
     at_centre: float | None = None,
     slopes: bool = True,
+    split: str | None = None,
 ) -> go.Figure:
     """Each group as one curve with its band; n stands in the legend.
 
@@ -55,6 +56,8 @@ def compare_figure(
         singles: Whether single runs are drawn as well, faintly.
         minimum, at_centre: Grey lines, where they are the same for all runs.
         slopes: Whether the slopes have a row, under the dimension.
+        split: The group whose regret is coloured as its two errors, where its floor is known;
+            None for the first. Those of several groups would lie over one another.
     """
     curves = [curve for group in groups.values() for curve in group]
     rows: Mapping[str, tuple[float, float]] = ROWS if slopes else WITHOUT_SLOPES
@@ -67,7 +70,7 @@ def compare_figure(
     scale = scales.possible(scale, values)
     sketch = _frame(rows, longest, len(groups))
     between = scales.span(scale, values)
-    _draw_floors(sketch, list(groups.values()), kind, minimum, scale, between)
+    _draw_floors(sketch, groups, split, kind, minimum, scale, between)
     for index, (label, group) in enumerate(groups.items()):
         name = f"{label} (n = {len(group)})"
         style = theme.series_style(index)
@@ -164,20 +167,22 @@ def draw_band(
 
 def _draw_floors(
     sketch: Sketch,
-    groups: Sequence[Sequence[Curves]],
+    groups: Mapping[str, Sequence[Curves]],
+    split: str | None,
     kind: BandKind,
     minimum: float | None,
     scale: Scale,
     between: tuple[float, float],
 ) -> None:
-    """The floor of each group, as its curve is made; of one group alone, the two errors too."""
-    for index, group in enumerate(groups):
+    """The floor of each group, as its curve is made; of one of them the two errors too."""
+    coloured = split if split in groups else next(iter(groups), None)
+    for index, (label, group) in enumerate(groups.items()):
         lines = [curve.floor for curve in group if curve.floor is not None]
         if not lines or any(np.isnan(line).any() for line in lines):  # being computed
             continue
         floor = band(lines, kind)["mid"].to_numpy(dtype=float)
         best = band([curve.best for curve in group], kind)["mid"].to_numpy(dtype=float)
-        if len(groups) == 1:
+        if label == coloured:
             draw_errors(sketch, best[: len(floor)], floor, minimum, scale, between)
             continue
         colour, _ = theme.series_style(index)

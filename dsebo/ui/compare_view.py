@@ -100,6 +100,13 @@ def choose_grouping(runs: Sequence[RunData], asked: CompareLink, scale: Scale) -
     return Look(by or EVERYTHING, kind or "mean", axis or scale, singles, floor)
 
 
+def choose_split(groups: Mapping[str, Sequence[RunData]]) -> str | None:
+    """The group whose two errors are coloured: one at a time, as areas cover one another."""
+    if len(groups) < 2:
+        return None
+    return st.selectbox("Colour the two errors of", list(groups), width=520)
+
+
 def show_table(groups: Mapping[str, Sequence[RunData]]) -> None:
     """The groups in numbers, beside what the paper prints."""
     st.markdown("#### In numbers")

@@ -42,7 +42,11 @@ def groups_of(runs: Sequence[RunData], by: str) -> dict[str, list[RunData]]:
 
 
 def figure_of_groups(
-    groups: Mapping[str, Sequence[RunData]], kind: BandKind, scale: Scale, singles: bool
+    groups: Mapping[str, Sequence[RunData]],
+    kind: BandKind,
+    scale: Scale,
+    singles: bool,
+    split: str | None = None,
 ) -> go.Figure:
     """The compared curves; grey lines only where they are the same for all."""
     rows = [run.row for group in groups.values() for run in group]
@@ -53,6 +57,7 @@ def figure_of_groups(
         singles,
         minimum=_common([row.minimum for row in rows]),
         at_centre=_common([row.at_centre for row in rows]),
+        split=split,
     )
 
 

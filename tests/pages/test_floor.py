@@ -52,12 +52,19 @@ def test_a_line_two_colours_and_sentences(page: str, finished: Callable[..., str
         assert any(word in said(at) for word in ("was right", "was premature", "was in vain"))
 
 
-def test_several_groups_have_a_line_each(finished: Callable[..., str]) -> None:
+def test_several_groups_have_a_line_each_and_one_of_them_its_errors(
+    finished: Callable[..., str],
+) -> None:
     ids = [finished(), finished(beta=3.0)]
     at = turn_on(open_page("compare", runs=",".join(ids), by="beta"))
     computed(*ids)
     at.run()
-    assert names(at).count("floor") == 2
+    assert (names(at).count("floor"), names(at).count("floor (upper bound)")) == (1, 1)
+    first = names(at).index("floor (upper bound)") < names(at).index("floor")
+    choice = next(box for box in at.selectbox if box.label == "Colour the two errors of")
+    choice.select(choice.options[1]).run()
+    assert (names(at).count("floor"), names(at).count("floor (upper bound)")) == (1, 1)
+    assert first != (names(at).index("floor (upper bound)") < names(at).index("floor"))
 
 
 @pytest.mark.parametrize("page", ["run", "replay", "compare"])
