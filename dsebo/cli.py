@@ -13,9 +13,11 @@ import typer
 from dsebo.cli_floor import floor_command
 from dsebo.cli_race import race_command
 from dsebo.cli_runs import add_commands, open_store, stored_run
-from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
+from dsebo.cli_sweep import sweep_command
+from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.events import Event
 from dsebo.fields import ConfigError, FieldSpec, specs
+from dsebo.sweeps.fields import config_flags, read_value
 from dsebo.terminal import INTERRUPTED, print_json, show_live
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -26,16 +28,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-def config_flags() -> dict[str, FieldSpec]:
-    """Every setting of every method by its flag's name; a name means the same everywhere."""
-    flags: dict[str, FieldSpec] = {}
-    for method in METHODS:
-        for part in all_specs(method).values():
-            for spec in part:
-                flags.setdefault("function" if spec.name == "name" else spec.name, spec)
-    return flags
 
 
 def with_config_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,34 +65,26 @@ def _parameter(name: str, spec: FieldSpec) -> inspect.Parameter:
 
 def read_config(given: dict[str, Any], method: str | None, file: Path | None) -> RunConfig:
     """The config of the flags, over that of the file."""
-    base: dict[str, Any] = {}
-    if file is not None:
-        try:
-            base = json.loads(file.read_text())
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {error}.") from None
-        if not isinstance(base, dict):
-            raise ConfigError(f"config = {str(file)!r} is not allowed: one JSON object.")
-    flags = {name: _value(name, text) for name, text in given.items()}
-    if method is not None:
-        flags["method"] = method
-    return parse_flat(flags, base)
+    return parse_flat(read_flags(given, method), read_file(file))
 
 
-def _value(name: str, text: str) -> Any:
-    """A flag's text as the number it looks like, so that the config can name what is wrong."""
-    spec = config_flags()[name]
-    if spec.kind == "bool":
-        return {"true": True, "false": False}.get(text.lower(), text)
-    if spec.kind == "choice":
-        return text
+def read_flags(given: dict[str, Any], method: str | None) -> dict[str, Any]:
+    """The values of the flags that are given."""
+    flags: dict[str, Any] = {name: read_value(name, text) for name, text in given.items()}
+    return flags if method is None else {**flags, "method": method}
+
+
+def read_file(file: Path | None) -> dict[str, Any]:
+    """A JSON config; nothing where no file is given."""
+    if file is None:
+        return {}
     try:
-        number = float(text)
-    except ValueError:
-        return text
-    if spec.kind == "int" and number.is_integer() and "." not in text:
-        return int(number)
-    return number
+        base = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {error}.") from None
+    if not isinstance(base, dict):
+        raise ConfigError(f"config = {str(file)!r} is not allowed: one JSON object.")
+    return base
 
 
 def refuse(message: str) -> typer.Exit:
@@ -159,6 +143,7 @@ def _watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
 app.command("run")(with_config_flags(run_command))
 app.command("floor")(with_config_flags(floor_command))
 app.command("race")(with_config_flags(race_command))
+app.command("sweep")(with_config_flags(sweep_command))
 add_commands(app)
 
 

@@ -60,6 +60,11 @@ class Holder:
         """The process that asks."""
         return _this(os.getpid())
 
+    @classmethod
+    def of(cls, pid: int) -> Holder:
+        """Another process of this host."""
+        return cls(_host(), pid, _process_start(pid))
+
     def alive(self) -> bool | None:
         """Whether it runs; None where that cannot be seen from here."""
         if self.host is None or self.pid is None or self.host != _host() or os.name != "posix":

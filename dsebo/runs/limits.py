@@ -53,19 +53,21 @@ def check_limits(
         (settings.limits.all, None, "all owners together"),
     ):
         for config, budget, _ in asked:
-            _check_run(limits, config, budget)
+            check_run(limits, config, budget)
         new = sum((_load(*one) for one in asked), Load())
-        _check_sum(limits, _current(connection, whose, but), new, who)
+        check_sum(limits, current_load(connection, whose, but), new, who)
 
 
-def _check_run(limits: Limits, config: RunConfig, budget: int) -> None:
+def check_run(limits: Limits, config: RunConfig, budget: int) -> None:
+    """Refuse a single run that is too long or too large."""
     if limits.budget is not None and budget > limits.budget:
         raise LimitExceeded(f"budget = {budget} is over the limit of {limits.budget} evaluations.")
     if limits.D is not None and config.objective.D > limits.D:
         raise LimitExceeded(f"D = {config.objective.D} is over the limit of {limits.D}.")
 
 
-def _check_sum(limits: Limits, now: Load, new: Load, who: str) -> None:
+def check_sum(limits: Limits, now: Load, new: Load, who: str) -> None:
+    """Refuse what would be too much together with what there is."""
     total = now + new
     if limits.queued is not None:
         room = (limits.active or 0) + limits.queued
@@ -93,7 +95,7 @@ def _load(config: RunConfig, budget: int, n_done: int) -> Load:
     return Load(1, max(0.0, whole.seconds - done), whole.memory_bytes)
 
 
-def _current(connection: Connection, owner: str | None, but: str | None) -> Load:
+def current_load(connection: Connection, owner: str | None, but: str | None) -> Load:
     """The unfinished runs of an owner, or of all."""
     run = schema.run.c
     chosen = select(run.config, run.budget, run.n_done).where(run.state.in_(ACTIVE))

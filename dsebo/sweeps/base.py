@@ -46,6 +46,22 @@ def _without_defaults(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, A
     return kept
 
 
+def nested(flat: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
+    """`base` with settings given by their flat names, and nothing that was not given."""
+    parts = {name: as_dict(base.get(name) or {}, name) for name in _PARTS}
+    found = {**base, **parts}
+    for name, value in flat.items():
+        if name == "function":
+            parts["objective"]["name"] = value
+        elif name in ObjectiveConfig.model_fields:
+            parts["objective"][name] = value
+        elif name in RunConfig.model_fields:
+            found[name] = value
+        else:
+            parts["optimizer"][name] = value
+    return found
+
+
 def cell_config(base: dict[str, Any], values: dict[str, Value], seed: int) -> RunConfig:
     """The config of one cell: its values over the base.
 

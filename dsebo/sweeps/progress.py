@@ -40,9 +40,14 @@ def frame(store: Store, spec: SweepSpec, owner: str = LOCAL_OWNER) -> pd.DataFra
         spec: What is planned.
         owner: Whose unfinished runs count, as a token or as its mark.
     """
-    planned = spec.planned()
     with store.read() as connection:
-        known = find_runs(connection, planned, owner)
+        return frame_of(connection, spec, owner)
+
+
+def frame_of(connection: Connection, spec: SweepSpec, owner: str) -> pd.DataFrame:
+    """The same in a transaction that is open."""
+    planned = spec.planned()
+    known = find_runs(connection, planned, owner)
     found = [known.get(one.hash) for one in planned]
     columns: dict[str, Any] = {"cell": [one.cell.index for one in planned]}
     axes = {name: [one.cell.values[name] for one in planned] for name in spec.fields}

@@ -21,6 +21,7 @@ from dsebo.sweeps.given import as_dict, checked_axes, checked_name, checked_seed
 from dsebo.sweeps.naming import NAMED, part, symbol
 
 MAX_PLANNED = 10_000
+DEFAULT_SEEDS = "1-5"  # as few as a paired test can do with
 _FIELDS = ("name", "base", "axes", "seeds")
 
 
@@ -81,7 +82,7 @@ class SweepSpec(Frozen):
             name=checked_name(known.get("name") or ""),
             base=own_settings(as_dict(known.get("base") or {}, "base")),
             axes=tuple(Axis(**axis) for axis in checked_axes(known.get("axes", []))),
-            seeds=tuple(checked_seeds(known.get("seeds", [1]))),
+            seeds=tuple(checked_seeds(known.get("seeds", DEFAULT_SEEDS))),
         )
         spec._check()
         whole = {"axes": spec._normalised(), "name": spec.name or spec._default_name()}

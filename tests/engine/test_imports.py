@@ -21,6 +21,7 @@ LAYERS = [
      "dsebo.paper_readings"},
     {"dsebo.sweeps"},
     {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.cli_floor", "dsebo.cli_race",
+     "dsebo.cli_sweep", "dsebo.sweep_output",
      "dsebo.terminal", "dsebo.__main__"},
     {"pages", "app"},
 ]  # fmt: skip

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from dsebo.config import RunConfig
 from dsebo.runs import Store
 from dsebo.runs.foreground import stored_run
+from dsebo.sweeps.engines import Engine
+from dsebo.sweeps.records import progress
 from dsebo.sweeps.spec import SweepSpec
+from dsebo.sweeps.work import Outcome, Task, work
+from tests.runs.helpers import history, reference
 
 BASE = {
     "objective": {"name": "sphere", "D": 50, "d_e": 5},
@@ -37,3 +43,43 @@ def make(store: Store, config: RunConfig, stop: int | None = None, **more: Any) 
         if event.kind == "evaluated" and event.t == stop:
             events.close()
     return ids[0]
+
+
+class ThreadEngine(Engine):
+    """Workers in threads: the same tasks, without the seconds that processes take to start.
+
+    Args:
+        workers: How many.
+        before: Called with each task before it is worked on; may raise as a broken pool does.
+    """
+
+    local = False
+
+    def __init__(self, workers: int = 2, before: Callable[[Task], None] = lambda _: None) -> None:
+        self._workers, self._before = workers, before
+        self.replaced = 0
+        self.executor = ThreadPoolExecutor(workers)
+
+    def at_once(self) -> int:
+        return self._workers
+
+    def replace(self) -> None:
+        self.replaced += 1
+
+    def close(self) -> None:
+        self.executor.shutdown(wait=True)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        return self.executor.submit(self._work, task)
+
+    def _work(self, task: Task) -> Outcome:
+        self._before(task)
+        return work(task)
+
+
+def check_histories(store: Store, sweep: SweepSpec) -> None:
+    """Every run of the sweep is, bit for bit, what the engine gives undisturbed."""
+    runs = progress(store, sweep)
+    assert list(runs["state"]) == ["finished"] * sweep.total
+    for planned, run_id in zip(sweep.planned(), runs["run_id"], strict=True):
+        assert history(store, run_id) == reference(planned.config)

@@ -1,0 +1,212 @@
+"""`dsebo sweep`: many runs over one or two settings, on all cores or on a cluster."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from dsebo.cli_runs import Db, open_store
+from dsebo.fields import ConfigError
+from dsebo.runs import Store, export_csv, export_json, export_parquet
+from dsebo.runs.cores import core_count
+from dsebo.sweep_output import SweepOutput
+from dsebo.sweeps.base import nested
+from dsebo.sweeps.plan import plan_of
+from dsebo.sweeps.records import SweepNotFound, SweepRow, create_sweep, get_sweep, list_sweeps
+from dsebo.sweeps.records import progress as runs_of
+from dsebo.sweeps.spec import DEFAULT_SEEDS, SweepSpec
+
+if TYPE_CHECKING:
+    from dsebo.sweeps.engines import Engine
+
+MAX_WORKERS = 1024
+_WRITERS = {".csv": export_csv, ".parquet": export_parquet, ".json": export_json}
+
+
+def sweep_command(
+    target: Annotated[
+        str, typer.Argument(metavar="[FILE|ID]", help="A YAML file, or the id of a stored sweep.")
+    ] = "",
+    *,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Once or twice."),
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="1-10 or 1,3,5.", show_default=DEFAULT_SEEDS)
+    ] = None,
+    name: Annotated[str, typer.Option(help="A name for the sweep.")] = "",
+    method: Annotated[str | None, typer.Option(help="As of `dsebo run`.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A JSON config; flags override it.", show_default=False)
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a sweep where it stopped.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes of this machine.", show_default="cores")
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option(help="A Dask cluster, such as tcp://host:8786.", show_default=False)
+    ] = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what happens, one JSON object a line.")
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option("-o", "--export", help="Write all runs: FILE.csv, .parquet or .json."),
+    ] = None,
+    db: Db = None,
+    given: dict[str, Any],
+) -> None:
+    """Run a sweep: every combination of what varies, for every seed.
+
+    What is in the store already is reused. A stored sweep that has ended is shown, and goes on
+    with --resume.
+    """
+    own = bool(given or vary or seeds or method or config or name)
+    with open_store(db) as store, _bad_input():
+        _check_options(target, own, workers, export)
+        _check_cluster(store, cluster, workers)
+        chosen: SweepSpec | SweepRow
+        if target and not _is_file(target):
+            chosen = get_sweep(store, target)
+        elif target:
+            chosen = SweepSpec.from_yaml(_text_of(target))
+        else:
+            chosen = _of_flags(given, method, config, vary, seeds, name)
+        if isinstance(chosen, SweepSpec) or chosen.state == "queued" or resume:
+            sweep = _work(store, chosen, resume, _engine(workers, cluster), as_json)
+        else:
+            sweep = chosen
+            SweepOutput(sweep, as_json).show(runs_of(store, sweep))
+        if export is not None:
+            _export(store, sweep, export)
+    if sweep.state in ("failed", "cancelled"):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _bad_input() -> Iterator[None]:
+    """Settings and ids that do not fit end the command with 2, and one sentence."""
+    try:
+        yield
+    except (ConfigError, SweepNotFound) as error:
+        _refuse(str(error))
+
+
+def _refuse(said: str) -> NoReturn:
+    typer.echo(said, err=True)
+    raise typer.Exit(2)
+
+
+def _check_options(target: str, own: bool, workers: int | None, export: Path | None) -> None:
+    if target and own:
+        _refuse(f"{target} has its own settings: leave the other flags out.")
+    if not target and not own:
+        _refuse("What to sweep is missing: a file, an id, or --vary beta=4,8,12.")
+    if workers is not None and not 1 <= workers <= MAX_WORKERS:
+        _refuse(f"workers = {workers} is not allowed: a whole number from 1 to {MAX_WORKERS}.")
+    if export is not None and export.suffix not in _WRITERS:
+        _refuse(f"export = {str(export)!r} is not allowed: a name ending in {', '.join(_WRITERS)}.")
+    if export is not None and not export.parent.is_dir():
+        _refuse(f"export = {str(export)!r} is not allowed: there is no folder {export.parent}.")
+
+
+def _check_cluster(store: Store, cluster: str, workers: int | None) -> None:
+    if not cluster:
+        return
+    if workers is not None:
+        _refuse("--workers is not allowed with --cluster, which has its own workers.")
+    if store.engine.url.get_backend_name() == "sqlite":
+        _refuse(
+            f"cluster = {cluster!r} is not allowed with SQLite: its workers need a database that "
+            "all of them reach, such as --db postgresql://user@host/name."
+        )
+
+
+def _is_file(target: str) -> bool:
+    return Path(target).suffix in (".yaml", ".yml", ".json") or Path(target).is_file()
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(f"FILE = {file!r} cannot be read: {why}.") from None
+
+
+def _of_flags(
+    given: dict[str, Any],
+    method: str | None,
+    config: Path | None,
+    vary: list[str] | None,
+    seeds: str | None,
+    name: str,
+) -> SweepSpec:
+    from dsebo.cli import read_file, read_flags
+
+    if "seed" in given:
+        raise ConfigError("--seed is not allowed in a sweep: --seeds 1-10.")
+    if not vary:
+        raise ConfigError("vary is missing: such as --vary beta=4,8,12.")
+    base = nested(read_flags(given, method), read_file(config))
+    return SweepSpec.from_flags(base, vary, seeds or DEFAULT_SEEDS, name)
+
+
+def _engine(workers: int | None, cluster: str) -> Engine:
+    from dsebo.sweeps.engines import ClusterEngine, LocalEngine
+
+    return ClusterEngine(cluster) if cluster else LocalEngine(workers or core_count())
+
+
+def _work(
+    store: Store, chosen: SweepSpec | SweepRow, resume: bool, engine: Engine, as_json: bool
+) -> SweepRow:
+    """Work on it to its end; Ctrl-C and a polite kill leave it to be resumed."""
+    from dsebo.sweeps.running import run_sweep
+
+    sweep = chosen if isinstance(chosen, SweepRow) else _stored(store, chosen, resume)
+    runs = runs_of(store, sweep)
+    output = SweepOutput(sweep, as_json)
+    output.begin(plan_of(sweep.spec, runs, engine.at_once()), runs)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with output.bars():
+            ended = run_sweep(store, sweep.id, engine, again=resume, watch=output.watch)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted; dsebo sweep {sweep.short_id} --resume goes on.", err=True)
+        raise typer.Exit(130) from None
+    finally:
+        engine.close()
+        signal.signal(signal.SIGTERM, before)
+    output.end(ended, runs_of(store, ended))
+    return ended
+
+
+def _stored(store: Store, spec: SweepSpec, resume: bool) -> SweepRow:
+    """A new sweep; to resume, the newest one of the same settings if there is one."""
+    if resume:
+        same = {"base": spec.base, "axes": spec.axes, "seeds": spec.seeds}
+        for row in list_sweeps(store):
+            if {name: getattr(row.spec, name) for name in same} == same:
+                return row
+    return get_sweep(store, create_sweep(store, spec))
+
+
+def _export(store: Store, sweep: SweepRow, file: Path) -> None:
+    """Every run that there is of it, with its evaluations."""
+    ids = [run_id for run_id in runs_of(store, sweep)["run_id"] if run_id is not None]
+    if not ids:
+        _refuse(f"Sweep {sweep.short_id} has no runs to write yet.")
+    try:
+        file.write_bytes(_WRITERS[file.suffix](store, ids))
+    except OSError as error:
+        _refuse(f"export = {str(file)!r} cannot be written: {error.strerror}.")
+    typer.echo(f"{file}: {len(ids)} runs.", err=True)
