@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from dsebo.events import Event
 from dsebo.optimizer import Candidate, Observations, Told
@@ -67,6 +66,8 @@ def sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """(n, d) scrambled Sobol points of [0, 1)^d; uniform ones beyond the dimensions it has."""
     if d > MAX_SOBOL:
         return rng.random((n, d))
+    from scipy.stats import qmc  # half of what `import dsebo` would take otherwise
+
     engine = qmc.Sobol(d, rng=rng)
     whole: Array = engine.random_base2(max(0, int(np.ceil(np.log2(n)))))
     return whole[:n]
