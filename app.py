@@ -12,6 +12,7 @@ pages = {
     "replay": st.Page("pages/replay.py", title="Replay", icon=":material/replay:"),
     "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
     "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
+    "race": st.Page("pages/race.py", title="Race", icon=":material/sports_score:"),
     "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
     "embedding": st.Page("pages/embedding.py", title="Embedding", icon=":material/grid_on:"),
     "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),

@@ -185,11 +185,6 @@ def parse_settings(text: str) -> dict[str, Any]:
     return {name.strip(): plain_value(value.strip()) for name, _, value in pairs}
 
 
-def settings_text(settings: Mapping[str, Any]) -> str:
-    """`beta=8, d=50` of a dict."""
-    return ", ".join(f"{name}={_as_text(value)}" for name, value in settings.items())
-
-
 def label_of(config: Mapping[str, Any]) -> str:
     """A run's method in words, with what differs from its usual settings."""
     entrant = entrant_of(config)

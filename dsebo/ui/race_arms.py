@@ -33,7 +33,7 @@ def arms_figure(event: Mapping[str, Any], method: str) -> go.Figure:
     scored = bool(words and event["scores"])
     rows = _arm_rows(scored and not same_units)
     arms = [f"d = {d}" for d in event["dims"]]
-    layout = theme.base_layout(150 + 130 * len(rows))
+    layout = theme.base_layout(100 + 110 * len(rows))
     layout |= {
         "showlegend": scored and same_units, "uirevision": "arms", "meta": {"quiet": True},
         "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": rows["reward"][1],

@@ -80,14 +80,14 @@ def _frame(rows: Mapping[str, tuple[float, float]], budget: int, methods: int) -
     legend = {
         "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top",
         "yref": "container", "bgcolor": theme.CLEAR, "font": {"size": theme.SIZE},
-        "entrywidthmode": "fraction", "entrywidth": 1 / LEGEND_COLUMNS,
+        "entrywidthmode": "fraction", "entrywidth": 0.26,
     }  # fmt: skip
     layout = theme.base_layout(height + wide)
     margin = {**layout["margin"], "t": 48 + wide}
     narrow = {
         "height": height + methods * LEGEND_ROW,
         "margin": {**margin, "t": 48 + methods * LEGEND_ROW},
-        "legend": {**legend, "entrywidth": 1},
+        "legend": {**legend, "entrywidth": 0.8},
     }
     layout |= {
         "showlegend": True, "legend": legend, "margin": margin, "uirevision": "race",
@@ -109,12 +109,13 @@ def time_figure(spent: pd.DataFrame) -> go.Figure:
     """Mean seconds of a run by method, and what they went to; the method's name above its bar."""
     spent = spent.iloc[::-1]  # the first stands at the top
     total = spent.sum(axis=1).to_numpy(dtype=float)
-    layout = theme.base_layout(76 + BAR * len(spent))
+    layout = theme.base_layout(96 + BAR * len(spent))
     layout |= {
         "barmode": "stack", "bargap": 0.62, "showlegend": True, "uirevision": "time",
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 68}, "meta": {"quiet": True},
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 88}, "meta": {"quiet": True},
         "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "bottom", "yref": "container",
-                   "traceorder": "normal", "font": {"size": theme.SIZE}, "bgcolor": theme.CLEAR},
+                   "entrywidthmode": "fraction", "entrywidth": 0.36, "traceorder": "normal",
+                   "font": {"size": theme.SIZE}, "bgcolor": theme.CLEAR},
         "xaxis": theme.axis(range=[0, max(total.max(initial=0.0), 1e-3) * 1.12], nticks=6,
                             ticksuffix=" s", tickangle=0),
         "yaxis": theme.axis(showticklabels=False, showgrid=False,

@@ -14,6 +14,7 @@ from dsebo.race import label_of
 from dsebo.racing import Result, standings
 from dsebo.runs import RunRow, Store
 from dsebo.ui.cache import FRESH
+from dsebo.ui.compare_chart import Curves
 from dsebo.ui.data import RunData
 
 Lanes = dict[str, list[RunData]]
@@ -76,6 +77,17 @@ def lanes_of(runs: Sequence[RunData]) -> Lanes:
     for run in runs:
         lanes.setdefault(label_of(run.row.config), []).append(run)
     return lanes
+
+
+def abreast(curves: Sequence[Curves]) -> list[Curves]:
+    """The runs of one method that have all come as far: of n runs that reached t, the most n·t.
+
+    A mean over fewer and fewer runs would jump at its end each time that one is ahead.
+    """
+    lengths = sorted((len(curve.best) for curve in curves), reverse=True)
+    far = max(enumerate(lengths, start=1), key=lambda pair: pair[0] * pair[1], default=(0, 0))[1]
+    ahead = [curve for curve in curves if far and len(curve.best) >= far]
+    return [Curves(curve.best[:far], curve.d[:far]) for curve in ahead]
 
 
 def methods_of(lanes: Mapping[str, Sequence[RunData]]) -> dict[str, str]:

@@ -26,14 +26,14 @@ STYLES: dict[str, Style] = {
     "dcem": (VERMILLION, "dashdot"),
     "centre": (GREY, "dash"),  # as its line is on every chart
     "bandit-extreme": (GREEN, "solid"),
-    "bandit-c-ucb": (GREEN, "longdash"),
+    "bandit-c-ucb": (SKY, "dash"),
     "bandit-epsilon-greedy": (PURPLE, "dot"),
-    "bandit-softmax": (PURPLE, "dashdot"),
-    "bandit-successive-halving": (SKY, "dash"),
-    "bandit-ucb-e": (SKY, "dot"),
+    "bandit-softmax": (BROWN, "dash"),
+    "bandit-successive-halving": (SKY, "dot"),
+    "bandit-ucb-e": (SKY, "dashdot"),
     "bandit-thompson": (ORANGE, "dash"),
-    "bandit-expectation": (ORANGE, "longdash"),
-    "bandit-random": (BROWN, "dash"),
+    "bandit-expectation": (ORANGE, "dot"),
+    "bandit-random": (BROWN, "dashdot"),
 }
 
 

@@ -43,13 +43,13 @@ def duration(seconds: float | None) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-def size(count_of_bytes: float) -> str:
+def size(count_of_bytes: float, digits: int = 3) -> str:
     """Bytes in the unit that keeps the number short."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count_of_bytes < 1000 or unit == "GB":
             break
         count_of_bytes /= 1000
-    return f"{count_of_bytes:.3g} {unit}"
+    return f"{float(f'{count_of_bytes:.{digits}g}'):g} {unit}"
 
 
 def moment(timestamp: float | None) -> str:

@@ -16,7 +16,6 @@ from dsebo.race import (
     parse_seeds,
     parse_settings,
     seeds_text,
-    settings_text,
 )
 from dsebo.racing import CENTRE, TAG, Result, launch, refusal, standings
 from dsebo.runs import LimitExceeded, Limits, LimitSettings, RunManager, Settings, Store
@@ -81,7 +80,6 @@ def test_seeds_as_people_write_them() -> None:
 def test_settings_as_people_write_them() -> None:
     given = parse_settings("beta=8, kernel=rbf ,fit_outputscale=true")
     assert given == {"beta": 8, "kernel": "rbf", "fit_outputscale": True}
-    assert parse_settings(settings_text(given)) == given
     assert parse_settings(" ") == {}
     with pytest.raises(ConfigError, match="name=value"):
         parse_settings("beta")

@@ -17,7 +17,16 @@ from dsebo.ui.compare_chart import Curves
 from dsebo.ui.comparing import curves_of
 from dsebo.ui.race_arms import arms_figure
 from dsebo.ui.race_chart import race_figure, time_figure
-from dsebo.ui.race_data import PARTS, RaceReader, common, lanes_of, methods_of, table_of, time_spent
+from dsebo.ui.race_data import (
+    PARTS,
+    RaceReader,
+    abreast,
+    common,
+    lanes_of,
+    methods_of,
+    table_of,
+    time_spent,
+)
 from dsebo.ui.race_style import STYLES, styles_of
 from tests.pages.conftest import wait_for
 
@@ -72,6 +81,14 @@ def test_the_centre_is_there_below_zero_too() -> None:
     figure = race_figure(lanes, styles_of({"A": "dsebo"}), lines, 5, scale="log")
     assert {"centre −0.7", "F* = −4.7"} <= set(words(figure))
     assert len(figure.layout.shapes) == 2
+
+
+def test_the_mean_is_over_runs_that_have_all_come_as_far() -> None:
+    assert [len(c.best) for c in abreast([curves(14), curves(14), curves(13)])] == [13, 13, 13]
+    far = abreast([curves(500), curves(500), curves(3), curves(2)])
+    assert [len(c.best) for c in far] == [500, 500]
+    assert [len(c.d) for c in abreast([curves(7, 5.0), curves(0)])] == [7]
+    assert abreast([curves(0)]) == abreast([]) == []
 
 
 def test_a_race_that_has_not_begun_can_be_drawn() -> None:

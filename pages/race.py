@@ -1,0 +1,41 @@
+"""Race: several methods on one function, from the same seeds, together."""
+
+import streamlit as st
+
+from dsebo.ui import links, race_form, session
+from dsebo.ui.live import load_plotly
+from dsebo.ui.race_links import groups_of, open_race
+from dsebo.ui.race_setup import setup
+from dsebo.ui.race_view import watch_race
+from dsebo.ui.words import plain
+
+session.require_router("race")
+load_plotly()
+session.remember_owner()
+store = session.manager().store
+rows, said = open_race(store)
+
+with st.sidebar:
+    race_form.show_function()
+    session.lecturer_entry()
+for sentence in said:
+    st.warning(plain(sentence))
+if not rows:
+    st.markdown("### Race: the same function, the same seeds, different methods")
+    st.markdown(
+        "Choose who takes part. All start from the same seeds and have the same budget. The centre "
+        "of the box always stands there as a line: one evaluation, no search."
+    )
+
+race = st.container()
+values = race_form.current()
+with st.expander("Another race") if rows else st.container():
+    launched = setup(values)
+race_form.remember(values)
+if launched:
+    st.session_state["race_groups"] = groups_of(store.list_runs(ids=launched, descending=False))
+    st.rerun()
+links.write(({"groups": ",".join(groups_of(rows))} if rows else {}) | race_form.to_link(values))
+if rows:
+    with race:
+        watch_race([row.id for row in rows])
