@@ -25,7 +25,13 @@ NAMES = {
     "best": ("Best value so far: the lower curve wins", "value F(x)"),
     "d": ("Dimension of those that search a subspace", "dimension d"),
 }
-HEIGHT, LEGEND_COLUMNS, LEGEND_ROW = 560, 3, 26
+HEIGHT, LEGEND_ROW = 560, 31
+LEGENDS = {
+    3: 0.26,
+    2: 0.42,
+    1: 0.8,
+}  # columns of the legend: share of an entry
+SHORT = 26  # characters of a name up to which three columns have room
 BAR = 46  # px a method in the chart of seconds
 SHADES = (0.95, 0.6, 0.3)  # of one colour: what is told apart is one thing's parts
 
@@ -54,13 +60,14 @@ def race_figure(
     values = np.concatenate([*(curve.best for curve in curves), known, np.empty(0)])
     scale = scales.possible(scale, values)
     between = scales.span(scale, values)
-    sketch = _frame(rows, budget, len(lanes))
+    names = {label: f"{label} (n = {_begun(group)})" for label, group in lanes.items()}
+    sketch = _frame(rows, budget, list(names.values()))
     for label, group in lanes.items():
         begun = [curve for curve in group if len(curve.best)]
-        name = f"{label} (n = {len(begun)})"
-        draw_band(sketch, [c.best for c in begun], kind, scale, "y", name, styles[label], False)
+        name, style = names[label], styles[label]
+        draw_band(sketch, [c.best for c in begun], kind, scale, "y", name, style, False)
         of_d = [curve.d for curve in begun if np.isfinite(curve.d).any()]
-        draw_band(sketch, of_d, kind, "linear", "y2", name, styles[label], False)
+        draw_band(sketch, of_d, kind, "linear", "y2", name, style, False)
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
     if rows is ROWS:
         sketch.layout["yaxis2"]["rangemode"] = "tozero"
@@ -69,25 +76,33 @@ def race_figure(
         (lines.paper, f"paper's DSEBO {number(lines.paper)}"),
         (lines.minimum, f"F* = {number(lines.minimum)}"),
     ]
+    before = len(sketch.notes)
     reference_lines(sketch, "y", shown, scale, between)
+    for note in sketch.notes[before:]:
+        note["name"] = "over"  # legible over the many curves
     return sketch.figure()
 
 
-def _frame(rows: Mapping[str, tuple[float, float]], budget: int, methods: int) -> Sketch:
+def _begun(group: Sequence[Curves]) -> int:
+    return sum(len(curve.best) > 0 for curve in group)
+
+
+def _frame(rows: Mapping[str, tuple[float, float]], budget: int, names: Sequence[str]) -> Sketch:
     """Axes, titles, and a legend above them: in columns where there is room, else in one."""
     height = HEIGHT if rows is ROWS else HEIGHT * 3 // 5
-    wide = math.ceil(methods / LEGEND_COLUMNS) * LEGEND_ROW
+    columns = 3 if max(map(len, names), default=0) <= SHORT else 2
+    wide, tall = (math.ceil(len(names) / n) * LEGEND_ROW for n in (columns, 1))
     legend = {
         "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top",
         "yref": "container", "bgcolor": theme.CLEAR, "font": {"size": theme.SIZE},
-        "entrywidthmode": "fraction", "entrywidth": 0.26,
+        "entrywidthmode": "fraction", "entrywidth": LEGENDS[columns],
     }  # fmt: skip
     layout = theme.base_layout(height + wide)
     margin = {**layout["margin"], "t": 48 + wide}
     narrow = {
-        "height": height + methods * LEGEND_ROW,
-        "margin": {**margin, "t": 48 + methods * LEGEND_ROW},
-        "legend": {**legend, "entrywidth": 0.8},
+        "height": height + tall,
+        "margin": {**margin, "t": 48 + tall},
+        "legend": {**legend, "entrywidth": LEGENDS[1]},
     }
     layout |= {
         "showlegend": True, "legend": legend, "margin": margin, "uirevision": "race",

@@ -20,9 +20,9 @@ from dsebo.ui.data import RunData
 Lanes = dict[str, list[RunData]]
 MOST_KEPT = 1200  # runs, of all races that are being watched
 PARTS = {
-    "seconds_fit": "fitting the model",
-    "seconds_acq": "searching the acquisition",
-    "seconds_eval": "evaluating the function",
+    "seconds_fit": "model fit",
+    "seconds_acq": "acquisition",
+    "seconds_eval": "evaluation",
     "rest": "the rest",
 }
 
