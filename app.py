@@ -13,6 +13,7 @@ pages = {
     "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
     "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
     "race": st.Page("pages/race.py", title="Race", icon=":material/sports_score:"),
+    "sweep": st.Page("pages/sweep.py", title="Sweep", icon=":material/tune:"),
     "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
     "embedding": st.Page("pages/embedding.py", title="Embedding", icon=":material/grid_on:"),
     "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),

@@ -16,7 +16,7 @@ from dsebo.runs.cores import CoreTokens
 from dsebo.runs.errors import LeaseLost, NotAllowed, StoreError
 from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.limits import check_limits
-from dsebo.runs.owners import owner_mark, same_secret
+from dsebo.runs.owners import Owned, owner_mark, same_secret
 from dsebo.runs.predict import Prediction, predict
 from dsebo.runs.restoring import check_can_go_on
 from dsebo.runs.rows import ACTIVE, LOCAL_OWNER, RunRow
@@ -152,7 +152,7 @@ class RunManager:
         if commands.grow_budget(self.store, row.id, more):
             self._take_up(self.store.get_run(row.id))
 
-    def may_control(self, row: RunRow, owner: str) -> bool:
+    def may_control(self, row: Owned, owner: str) -> bool:
         """Everyone may watch; in class mode only the owner and the lecturer may do more."""
         if self.settings.mode == "local":
             return True

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from typing import Protocol
 
 from dsebo.runs.rows import LOCAL_OWNER
+
+
+class Owned(Protocol):
+    """A run, a sweep: what belongs to someone."""
+
+    @property
+    def owner(self) -> str:
+        """The mark of the owner's token."""
 
 
 def owner_mark(token: str) -> str:

@@ -59,14 +59,16 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
         return Report(
             ("Each function has values of its own, so they are not compared with one another.",)
         )
-    parts = []
-    for name in dict.fromkeys(frame["function"]):
-        found = _sentences(frame[frame["function"] == name], done[done["function"] == name], others)
-        texts = [f"{function_label(name)}: {text}" for text in found.texts]
-        parts.append(_Found(texts, found.tested, found.ratio))
-    tested = any(part.tested for part in parts)
-    whole = _Found([t for p in parts for t in p.texts], tested, any(p.ratio for p in parts))
-    return _summed(frame, whole, others)
+    parts = {
+        name: _sentences(frame[frame["function"] == name], done[done["function"] == name], others)
+        for name in dict.fromkeys(frame["function"])
+    }
+    if not any(found.tested for found in parts.values()):  # once is enough to say what is missing
+        most = done.groupby("function").size()
+        return Report(tuple(parts[most.idxmax() if len(most) else next(iter(parts))].texts))
+    texts = [f"{function_label(name)}: {t}" for name, found in parts.items() for t in found.texts]
+    ratio = any(found.ratio for found in parts.values() if found.tested)
+    return _summed(frame, _Found(texts, True, ratio), others)
 
 
 @dataclass(frozen=True)

@@ -33,21 +33,27 @@ def export_html(store: Store, ids: Sequence[str]) -> bytes:
     """The figures, tables and sentences of these runs, readable without a server or a network."""
     runs = [read_run(store, run_id) for run_id in ids]
     parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width'><title>DSEBO report</title>",
-        f"<style>{STYLE}</style><script>{plotly_js()}</script></head><body>",
         f"<h1>{count(len(runs), 'run')}</h1>",
         *([_comparison(runs)] if len(runs) > 1 else []),
         *(_section(run) for run in runs),
-        "</body></html>",
     ]
-    return "\n".join(parts).encode()
+    return html_file(parts)
+
+
+def html_file(parts: Sequence[str]) -> bytes:
+    """A whole file that needs no server and no network."""
+    head = (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        "<meta name='viewport' content='width=device-width'><title>DSEBO report</title>",
+        f"<style>{STYLE}</style><script>{plotly_js()}</script></head><body>",
+    )
+    return "\n".join([*head, *parts, "</body></html>"]).encode()
 
 
 def _comparison(runs: Sequence[RunData]) -> str:
     groups = groups_of(runs, EVERYTHING)
     figure = figure_of_groups(groups, "mean", common_scale([run.row for run in runs]), False)
-    return f"<section><h2>Compared</h2>{_embed(figure)}{_table(table_of(groups))}</section>"
+    return f"<section><h2>Compared</h2>{embed(figure)}{html_table(table_of(groups))}</section>"
 
 
 def _section(run: RunData) -> str:
@@ -58,17 +64,19 @@ def _section(run: RunData) -> str:
         f"<section><h2>{escape(row.name)}</h2>"
         f"<p class='quiet'>{escape(setting_line(row.config))}<br>{row.state}, "
         f"{count(run.t, 'evaluation')}, best value {number(run.best)}, {duration(row.seconds)}; "
-        f"run {row.id}</p>{_embed(figure)}<ul>{said}</ul></section>"
+        f"run {row.id}</p>{embed(figure)}<ul>{said}</ul></section>"
     )
 
 
-def _embed(figure: go.Figure) -> str:
+def embed(figure: go.Figure) -> str:
+    """A figure as a part of such a file."""
     return str(
         figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False})
     )
 
 
-def _table(table: pd.DataFrame) -> str:
+def html_table(table: pd.DataFrame) -> str:
+    """A table as a part of such a file; everything in it is text."""
     head = "".join(f"<th>{escape(str(column))}</th>" for column in table.columns)
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in table.itertuples(index=False))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -165,6 +165,11 @@ def test_functions_are_compared_within_each_and_never_with_one_another() -> None
         "Sphere: dₑ = 10 ends lowest: dₑ = 30 is 3 times worse.",
         "Levy: dₑ between 10 and 30 changes the final value by less than the seeds do.",
     ]
+    few = {key: values[:2] for key, values in cells.items()}
+    few["levy", 10] = FLAT[:3]
+    said = findings(progress(few, ["function", "d_e"]), ["function", "d_e"])
+    assert len(said) == 1
+    assert said[0].endswith("so far there are at most 3.")
     alone = {("sphere",): FLAT, ("levy",): [v * 1000 for v in FLAT]}
     said = findings(progress(alone, ["function"]), ["function"])
     assert said == [
