@@ -44,12 +44,10 @@ def arms_figure(event: Mapping[str, Any], method: str) -> go.Figure:
     titles = {"pulls": "How often each arm was pulled", "reward": "Mean reward −y of each arm",
               "score": f"What it was chosen by: {words}"}  # fmt: skip
     for index, (row, between) in enumerate(rows.items(), start=1):
-        layout[f"yaxis{index if index > 1 else ''}"] = theme.axis(
-            domain=between,
-            anchor="x",
-            nticks=4,
-            rangemode="tozero" if row != "reward" else "normal",
-        )
+        axis = theme.axis(domain=between, anchor="x", nticks=4)
+        if row != "reward":
+            axis |= {"rangemode": "tozero"} if row == "pulls" else {"range": [-0.1, 1.1]}
+        layout[f"yaxis{index if index > 1 else ''}"] = axis
         notes.append(theme.heading(titles[row], between[1]))
     sketch = Sketch(layout, notes=notes)
     now = [d == event["d_to"] for d in event["dims"]]
@@ -60,8 +58,8 @@ def arms_figure(event: Mapping[str, Any], method: str) -> go.Figure:
     )  # fmt: skip
     _dots(sketch, arms, event["means"], "y2", "mean reward", theme.SKY, "circle")
     if scored:
-        axis = "y2" if same_units else "y3"
-        _dots(sketch, arms, event["scores"], axis, words, theme.VERMILLION, "diamond-open")
+        place = "y2" if same_units else "y3"
+        _dots(sketch, arms, event["scores"], place, words, theme.VERMILLION, "diamond-open")
     return sketch.figure()
 
 
