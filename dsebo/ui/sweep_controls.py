@@ -27,16 +27,24 @@ def controls(row: SweepRow) -> None:
         if not may_control(row):
             st.caption("You are watching: only its owner or the lecturer may control this sweep.")
             return
-        if row.state == "running" or (row.state == "queued" and not _forgotten(row)):
+        if row.at_work and row.wanted == "cancel":
+            return
+        if _goes(row):
             _button(row, "Pause", "pause", lambda: _told(row, "pause"))
-        elif row.state in ("paused", "queued", "interrupted", "stalled"):
-            _button(row, "Resume", "play_arrow", lambda: _go_on(row), True)
         elif row.state in AGAIN:
             _button(row, "Go on", "play_arrow", lambda: _go_on(row))
+        elif row.state != "finished":
+            _button(row, "Resume", "play_arrow", lambda: _go_on(row), True)
         if row.state in (*AGAIN, "finished"):
             _delete(row)
         else:
             _button(row, "Cancel", "stop", lambda: _told(row, "cancel"))
+
+
+def _goes(row: SweepRow) -> bool:
+    """Whether it works, or will as soon as its process has started."""
+    started = row.state == "running" or (row.state == "queued" and not _forgotten(row))
+    return started and row.wanted == "run"
 
 
 def may_control(row: SweepRow) -> bool:

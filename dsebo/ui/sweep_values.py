@@ -128,11 +128,11 @@ def from_link(params: Mapping[str, str]) -> tuple[Values, list[str]]:
 
 def _axis_of_link(params: Mapping[str, str], name: str, method: str, said: list[str]) -> str:
     """An axis whose field there is and whose values can be read; whether they fit is seen later."""
-    text = params.get(name, "")[: LONGEST_TEXT + 100]
+    text = params.get(name, "")
     if not text:
         return ""
     field, equals, values = text.partition("=")
-    if field not in axis_fields(method) or not equals:
+    if field not in axis_fields(method) or not equals or len(values) > LONGEST_TEXT:
         said.append(f"The link's {name} = {text[:40]!r} is not allowed: such as beta=4,8,12.")
         return ""
     try:
@@ -145,6 +145,9 @@ def _axis_of_link(params: Mapping[str, str], name: str, method: str, said: list[
 
 def _seeds_of_link(params: Mapping[str, str], usual: str, said: list[str]) -> str:
     text = params.get("seeds", "")
+    if len(text) > LONGEST_TEXT:
+        said.append(f"The link's seeds are too long: at most {LONGEST_TEXT} characters.")
+        return usual
     try:
         return text if text and read_seeds(text) else usual
     except ConfigError as error:

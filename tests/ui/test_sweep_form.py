@@ -1,0 +1,268 @@
+"""A sweep's form as values, its time left, and what is kept of its runs; without a page."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sqlalchemy import delete
+
+from dsebo.config import METHODS
+from dsebo.fields import ConfigError
+from dsebo.runs import RunManager, schema
+from dsebo.runs.foreground import stored_run
+from dsebo.sweeps.curves import read_curves
+from dsebo.sweeps.presets import PRESETS
+from dsebo.sweeps.records import SweepRow, create_sweep, get_sweep, progress
+from dsebo.sweeps.spec import SweepSpec
+from dsebo.ui import sweep_cache
+from dsebo.ui.sweep_frames import cell_table
+from dsebo.ui.sweep_report import export_sweep_html, readable
+from dsebo.ui.sweep_status import progress_words, setting_line, share, time_left, words
+from dsebo.ui.sweep_values import (
+    Values,
+    axis_fields,
+    from_link,
+    of_spec,
+    to_link,
+    to_spec,
+    usual_values,
+)
+
+BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
+SPEC = SweepSpec.parse({"base": BASE, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
+
+
+def hashes(spec: SweepSpec) -> list[str]:
+    return [one.hash for one in spec.planned()]
+
+
+# --- values and links -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_preset_survives_the_form_and_the_link(preset: object) -> None:
+    spec = preset.spec  # type: ignore[attr-defined]
+    values = of_spec(spec)
+    assert hashes(to_spec(values)) == hashes(spec)
+    again, said = from_link(to_link(values))
+    assert said == []
+    assert hashes(to_spec(again)) == hashes(spec)
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_every_field_of_every_method_can_be_swept_from_the_form(method: str) -> None:
+    values, said = from_link({"method": method, "D": "200", "budget": "40"})
+    assert said == []
+    for field, spec in axis_fields(method).items():
+        text = usual_values(field, spec)
+        assert len(text.split(",")) >= 2, field
+        swept = {**values, "vary": f"{field}={text}", "also": ""}
+        if refused := _refused(swept):  # a value that the other settings do not allow is named
+            assert field in refused or "Cell" in refused
+        else:
+            assert to_spec(swept).axes[0].field == field
+
+
+def _refused(values: Values) -> str:
+    try:
+        to_spec(values)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_a_name_and_odd_values_go_through_the_link() -> None:
+    values = of_spec(SPEC) | {"name": "mine & <yours>", "vary": "beta=2:6:2", "kernel": "rbf"}
+    link = to_link(values)
+    assert link["kernel"] == "rbf"
+    assert "beta" not in link
+    again, said = from_link(link)
+    assert said == []
+    assert again["name"] == "mine & <yours>"
+    assert to_spec(again).axes[0].values == (2.0, 4.0, 6.0)
+
+
+def test_a_function_axis_lets_each_function_have_its_own_shift() -> None:
+    values = of_spec(SPEC) | {"also": "function=sphere,griewank"}
+    spec = to_spec(values)
+    assert {one.config.objective.c for one in spec.planned()} == {1.0, 10.0}
+    moved = to_spec({**values, "c": 2.0})
+    assert {one.config.objective.c for one in moved.planned()} == {2.0}
+
+
+def test_a_base_that_does_not_fit_alone_may_fit_in_every_cell() -> None:
+    values, _ = from_link({"D": "20", "d_e": "3", "d_h": "10", "vary": "D=100,200"})
+    assert to_spec({**values, "d_e": 30}).total == 20
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"vary": "zz=1,2"}, {"vary": "beta=" + "1," * 400}, {"also": "beta"}, {"seeds": "0x1"},
+        {"D": "-3"}, {"vary": "beta=1:2:nan"}, {"seeds": "1-99999"}, {"unknown": "x"},
+        {"seeds": ",".join(map(str, range(200)))},
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_a_bad_link_gives_one_sentence_and_a_form_that_works(bad: dict[str, str]) -> None:
+    values, said = from_link(bad)
+    assert len(said) == 1
+    assert to_spec(values).total > 0
+
+
+# --- status ---------------------------------------------------------------------------------
+
+
+def frame_of(spec: SweepSpec, states: list[str], seconds: float = 4.0) -> pd.DataFrame:
+    rows = [
+        {
+            "cell": one.cell.index, "seed": one.seed, "state": state,
+            "n_done": 8 if state == "finished" else 4 if state == "running" else 0, "budget": 8,
+            "seconds": seconds if state == "finished" else np.nan,
+        }
+        for one, state in zip(spec.planned(), states, strict=True)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def row(state: str, wanted: str = "run", error: str | None = None) -> SweepRow:
+    return SweepRow("a" * 32, "name", SPEC, state, wanted, 0.0, 0.0, None, error, "local", 2)
+
+
+def test_the_share_counts_evaluations() -> None:
+    assert share(frame_of(SPEC, ["missing"] * 4)) == 0.0
+    assert share(frame_of(SPEC, ["finished", "running", "missing", "missing"])) == 12 / 32
+    short = frame_of(SPEC, ["finished"] * 4)
+    short["n_done"] = 3  # a method that had nothing more to ask
+    assert share(short) == 1.0
+
+
+def test_the_time_left_is_set_right_by_what_was_measured() -> None:
+    states = ["finished", "missing", "missing", "missing"]
+    slow = time_left(SPEC, frame_of(SPEC, states, 0.4), 2)
+    fast = time_left(SPEC, frame_of(SPEC, states, 0.2), 2)
+    assert slow == pytest.approx(2 * fast)
+    assert slow == pytest.approx(3 * 0.4 / 2)
+    assert time_left(SPEC, frame_of(SPEC, ["finished"] * 4), 2) == 0.0
+    alone = time_left(SPEC, frame_of(SPEC, ["finished"] * 3 + ["missing"], 0.4), 2)
+    assert alone == pytest.approx(0.4)  # one run has one core
+    forever = time_left(SPEC, frame_of(SPEC, states, 1e6), 2)
+    assert forever < 1e3
+
+
+def test_progress_in_words() -> None:
+    states = ["finished", "failed", "running", "missing"]
+    said = progress_words(row("running"), frame_of(SPEC, states, 0.4))
+    assert said.startswith("1 of 4 runs finished · 1 failed · about ")
+    assert said.endswith("left on 2 cores")
+    assert "left" not in progress_words(row("running", "pause"), frame_of(SPEC, states))
+    assert progress_words(row("finished"), frame_of(SPEC, ["finished"] * 4)).endswith(
+        "16 s of computing"
+    )
+    assert words(row("running", "cancel")) == "Being cancelled."
+    assert words(row("running")) == ""
+    assert "code 9" in words(row("interrupted", error="It ended with code 9."))
+
+
+def test_the_setting_in_one_line() -> None:
+    assert setting_line(SPEC) == (
+        "β = 2, 6 · seeds 1-2 · Sphere · DSEBO · D = 20 · dₑ = 3 · budget = 8"
+    )
+    many = SweepSpec.parse({"axes": {"beta": list(range(1, 21))}, "seeds": [1]})
+    assert "… 20" in setting_line(many)
+
+
+# --- what is kept ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sweep(manager: RunManager) -> SweepRow:
+    """A sweep whose runs have all been made."""
+    for one in SPEC.planned():
+        list(stored_run(one.config, manager.store))
+    return get_sweep(manager.store, create_sweep(manager.store, SPEC))
+
+
+def test_curves_are_read_once(
+    manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = progress(manager.store, sweep)
+    curves = sweep_cache.curves_of(manager.store, frame)
+    assert set(curves) == set(frame["run_id"])
+    run_id = frame["run_id"][0]
+    stored = manager.store.evaluations(run_id)
+    np.testing.assert_array_equal(curves[run_id].best, stored["best"])
+    np.testing.assert_array_equal(curves[run_id].d, stored["d"])
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(sweep_cache, "read_curves", refuse)
+    assert sweep_cache.curves_of(manager.store, frame)[run_id] is curves[run_id]
+
+
+def test_a_thinned_run_keeps_its_values_until_the_next(
+    manager: RunManager, sweep: SweepRow
+) -> None:
+    run_id = progress(manager.store, sweep)["run_id"][0]
+    whole = manager.store.evaluations(run_id)
+    table = schema.evaluation
+    with manager.store.write() as connection:
+        connection.execute(delete(table).where(table.c.run_id == run_id, table.c.t.in_([3, 4, 7])))
+    best, d = read_curves(manager.store, [run_id])[run_id]
+    assert len(best) == 8
+    assert best[2] == best[3] == whole["best"][1]
+    assert (best[7], d[7]) == (whole["best"][7], whole["d"][7])
+    assert read_curves(manager.store, ["none"]) == {}
+
+
+def test_a_run_that_ended_early_keeps_its_best_value() -> None:
+    padded = sweep_cache._to_the_end(np.array([3.0, 2.0]), 5)
+    assert list(padded) == [3.0, 2.0, 2.0, 2.0, 2.0]
+    assert len(sweep_cache._to_the_end(np.array([]), 5)) == 0
+
+
+def test_many_who_look_at_once_read_the_frame_once(
+    manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = sweep_cache.frame_of(manager.store, sweep)
+    assert sweep_cache.frame_of(manager.store, sweep) is first
+    monkeypatch.setattr(sweep_cache, "FRESH", -1.0)
+    assert sweep_cache.frame_of(manager.store, sweep) is not first
+
+
+def test_the_report_is_one_file_and_everything_in_it_is_text(
+    manager: RunManager, sweep: SweepRow
+) -> None:
+    spec = SweepSpec.parse({**SPEC.plain(), "name": "<script>alert(1)</script>"})
+    named = get_sweep(manager.store, create_sweep(manager.store, spec))
+    frame = progress(manager.store, named)
+    curves = sweep_cache.curves_of(manager.store, frame)
+    text = export_sweep_html(named, frame, lambda: curves).decode()
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+    assert text.count("plotly-graph-div") >= 2
+    assert "http://" not in text.split("</script>")[-1]
+    assert "More seeds are needed" in text
+
+
+def test_the_table_for_people() -> None:
+    spec = SweepSpec.parse({"axes": {"method": ["dsebo", "random"]}, "seeds": [1]})
+    frame = frame_of(spec, ["missing"] * 2).assign(
+        method=["dsebo", "random"], best=np.nan, d=np.nan, minimum=np.nan, at_centre=np.nan
+    )
+    table = readable(cell_table(frame, ["method"]), ["method"])
+    assert list(table["Method"]) == ["DSEBO", "Random search"]
+    assert list(table.columns[:4]) == ["Method", "Seeds", "of", "Mean"]
+
+
+def test_a_form_of_many_cells_is_checked_once() -> None:
+    values, _ = from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
+    to_spec(values)
+    begun = time.perf_counter()
+    assert to_spec(json.loads(json.dumps(values))).total == 1600
+    assert time.perf_counter() - begun < 0.05
