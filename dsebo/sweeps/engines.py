@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from dsebo.runs.errors import StoreError
-from dsebo.sweeps.work import Outcome, Task, work
+from dsebo.sweeps.work import Outcome, Task, under_way, work
 
 CONNECT_SECONDS = 10
 _ORPHAN_SECONDS = 10.0  # that a worker without its parent has to save its run
@@ -46,7 +46,9 @@ def _prepare(parent: int) -> None:
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1.0)
-    time.sleep(_ORPHAN_SECONDS)  # the run under way sees it too, and is saved
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    while under_way and time.monotonic() < deadline:  # the run sees it too, and is saved
+        time.sleep(0.1)
     os._exit(1)
 
 
@@ -109,7 +111,12 @@ class ClusterEngine(Engine):
 
     def at_once(self) -> int:
         """Threads of all workers, as many as there are now; at least one, for those to come."""
-        threads: dict[str, int] = self._client.nthreads()
+        try:
+            threads: dict[str, int] = self._client.nthreads()
+        except (OSError, TimeoutError) as error:
+            raise StoreError(
+                f"cluster = {self.address!r} is no longer there: {_one_line(error)}."
+            ) from None
         return max(1, sum(threads.values()))
 
     def replace(self) -> None:
@@ -142,5 +149,8 @@ def _client(address: str) -> Any:
         connect: Any = distributed.Client
         return connect(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise StoreError(f"cluster = {address!r} cannot be reached: {why}.") from None
+        raise StoreError(f"cluster = {address!r} cannot be reached: {_one_line(error)}.") from None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".")

@@ -46,9 +46,9 @@ def sweep_check(settings: Settings, owner: str, spec: SweepSpec) -> Callable[[Co
             sweeps = _at_work(connection, whose)
             most = MAX_OF_STUDENT if whose and settings.mode == "class" else MAX_AT_WORK
             if len(sweeps) >= most:
+                are = "sweep at work is" if len(sweeps) == 1 else "sweeps at work are"
                 raise LimitExceeded(
-                    f"{len(sweeps)} sweeps at work are the limit for {who}: wait for one, or "
-                    "cancel it."
+                    f"{len(sweeps)} {are} the limit for {who}: wait for it to end, or cancel it."
                 )
             now = current_load(connection, whose, None) + _waiting(connection, sweeps)
             check_sum(limits, now, new, who)

@@ -190,7 +190,8 @@ class _Work:
         if self.deaths[planned.hash] < MAX_DEATHS:
             self.pending.appendleft(planned)
             return
-        said = f"its worker died {MAX_DEATHS} times ({type(error).__name__})."
+        why = type(error).__name__ if error is not None else "cancelled"
+        said = f"its worker died {MAX_DEATHS} times ({why})."
         self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {said}")
 
     def _start_over(self) -> None:

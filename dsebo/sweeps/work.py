@@ -67,9 +67,19 @@ class _Taken(StoreError):
     """Someone has begun the same run at the same moment."""
 
 
+under_way: set[str] = set()  # hashes of what this process works on
+
+
 def work(task: Task) -> Outcome:
     """Do one planned run: reuse it if it has finished, carry it on if it has been begun."""
-    store = _store(task.url)
+    under_way.add(task.planned.hash)
+    try:
+        return _work(_store(task.url), task)
+    finally:
+        under_way.discard(task.planned.hash)
+
+
+def _work(store: Store, task: Task) -> Outcome:
     _check_version(task.planned)
     found = _find(store, task)
     if found is not None and found[1] == "finished":

@@ -13,6 +13,7 @@ import tempfile
 import time
 import types
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,13 @@ def _missing(why: str) -> None:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
+    """The address of the first database of a server that all tests share."""
+    with running_postgres() as address:
+        yield address
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
     """A PostgreSQL server on loopback; the address of its first database."""
     binaries = _binaries()
     if binaries is None:
