@@ -14,6 +14,7 @@ pages = {
     "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
     "race": st.Page("pages/race.py", title="Race", icon=":material/sports_score:"),
     "sweep": st.Page("pages/sweep.py", title="Sweep", icon=":material/tune:"),
+    "paper": st.Page("pages/paper.py", title="Paper", icon=":material/article:"),
     "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
     "embedding": st.Page("pages/embedding.py", title="Embedding", icon=":material/grid_on:"),
     "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),

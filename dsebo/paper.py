@@ -192,12 +192,12 @@ def bundled_finals(runs: Iterable[ThinRun]) -> list[FinalRun]:
     ]
 
 
-def stored_finals(store: Store, task: str) -> list[FinalRun]:
-    """The stored runs of a task that have finished or are under way."""
-    function = _FUNCTION_OF.get(task.lower())
-    if function is None:
+def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
+    """The stored runs of these tasks that have finished or are under way."""
+    functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
+    if not functions:
         return []
-    rows = store.list_runs(functions=[function], states=("finished", *ACTIVE))
+    rows = store.list_runs(functions=functions, states=("finished", *ACTIVE))
     return [_final(row) for row in rows if row.budget == PAPER_BUDGET]
 
 

@@ -23,6 +23,15 @@ def number(value: float | None, digits: int = 4) -> str:
     return text.replace(",", "\u202f").replace("-", "−")
 
 
+def spread(mean: float | None, std: float | None) -> str:
+    """`3.9 ± 1.3`: two digits of the deviation, and as many places of the mean."""
+    if mean is None or std is None or not (math.isfinite(mean) and math.isfinite(std)) or std <= 0:
+        return number(mean)
+    place = math.floor(math.log10(std)) - 1
+    shown = (f"{round(value, -place) + 0.0:,.{max(0, -place)}f}" for value in (mean, std))
+    return " ± ".join(shown).replace(",", "\u202f").replace("-", "−")
+
+
 def count(value: int, thing: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{value:,} {thing}{'' if value == 1 else 's'}".replace(",", "\u202f")

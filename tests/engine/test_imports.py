@@ -18,7 +18,7 @@ LAYERS = [
     {"dsebo.run", "dsebo.minimize", "dsebo.floor"},
     {"dsebo.runs", "dsebo.analysis", "dsebo.data", "dsebo.insight",
      "dsebo.embedding_view", "dsebo.race", "dsebo.racing", "dsebo.paper", "dsebo.paper_runs",
-     "dsebo.paper_readings"},
+     "dsebo.paper_readings", "dsebo.paper_summary"},
     {"dsebo.sweeps"},
     {"dsebo.ui", "dsebo.cli", "dsebo.cli_runs", "dsebo.cli_floor", "dsebo.cli_race",
      "dsebo.cli_sweep", "dsebo.sweep_output",

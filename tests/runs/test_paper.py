@@ -135,16 +135,16 @@ def test_stored_runs_count_when_they_have_finished(manager: RunManager, store: S
     waiting = manager.launch(parse_flat({"method": "random", "seed": 40}), paused=True)[0]
     rows = [wait_state(store, row.id, "finished", "paused") for row in store.list_runs()]
     assert len(rows) == 4
-    own = own_runs(row_of("Random Search"), stored_finals(store, "Sphere"))
+    own = own_runs(row_of("Random Search"), stored_finals(store, ["Sphere"]))
     assert (own.seeds, own.under_way, own.yours) == ((21, 22), (40,), 2)
     assert own.best == min(row.best for row in rows if row.seed in (21, 22))
-    assert stored_finals(store, "Levy") == []
-    assert stored_finals(store, "LIMO") == []
+    assert stored_finals(store, ["Levy"]) == []
+    assert stored_finals(store, ["LIMO"]) == []
     manager.cancel(waiting)
     wait_state(store, waiting, "cancelled")
-    assert own_runs(row_of("Random Search"), stored_finals(store, "Sphere")).under_way == ()
+    assert own_runs(row_of("Random Search"), stored_finals(store, ["Sphere"])).under_way == ()
     manager.delete(run_id)
-    assert own_runs(row_of("Random Search"), stored_finals(store, "Sphere")).seeds == (22,)
+    assert own_runs(row_of("Random Search"), stored_finals(store, ["Sphere"])).seeds == (22,)
 
 
 def test_an_example_that_came_with_the_package_is_not_yours(
@@ -153,7 +153,7 @@ def test_an_example_that_came_with_the_package_is_not_yours(
     run_id = manager.launch(parse_flat({"method": "random"}))[0]
     wait_state(store, run_id, "finished")
     import_bytes(store, export_json(store, [run_id]), "run.json", source="bundled")
-    own = own_runs(row_of("Random Search"), stored_finals(store, "Sphere"))
+    own = own_runs(row_of("Random Search"), stored_finals(store, ["Sphere"]))
     assert (own.seeds, own.bundled, own.yours) == ((1,), 1, 0)
 
 

@@ -1,0 +1,121 @@
+"""How the paper is read, point by point: what stands here, what else it could mean, the switch.
+
+The paper's text, its pseudo-code and its authors' public code differ in places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One point. `switch` holds the settings of a run that show the other reading."""
+
+    point: str
+    here: str
+    other: str
+    switch: Mapping[str, Any] = field(default_factory=dict)
+
+
+AUTHORS = {"variant": "authors"}
+
+READINGS = (
+    Reading(
+        "Kernel, prior and targets",
+        "The paper leaves them open. Matérn-5/2, lengthscales whose prior grows with √d, "
+        "standardised targets.",
+        "The authors' code: a Gamma(3, 6) prior, a fitted output scale, targets that are centred "
+        "but not scaled.",
+        {"lengthscale_prior": "gamma", "fit_outputscale": True, "targets": "centred"},
+    ),
+    Reading(
+        "Exploration κ",
+        "The paper leaves its size open: a tenth of 0.2 d log 2n, chosen by evidence.",
+        "The authors' code: 0.2 d log 2n itself.",
+        {"kappa_scale": 1.0},
+    ),
+    Reading(
+        "First steps",
+        "Δd = ⌊(d_h − d_l)/β⌋; slopes count from the third convergence on.",
+        "The authors' code: twice that for the first three expansions; slopes count from the "
+        "fourth on.",
+        AUTHORS,
+    ),
+    Reading(
+        "Patience T after a convergence",
+        "⌊(1 + (d − d_l)/(d_h − d_l)) budget/2β⌋ with the d just left.",
+        "The authors' code: budget/β instead of budget/2β, with the new d.",
+        AUTHORS,
+    ),
+    Reading(
+        "The value that a gain is measured from",
+        "Set to the best of the data on entering a subspace (Algorithm 1, line 7).",
+        "The authors' code: not set anew.",
+        AUTHORS,
+    ),
+    Reading(
+        "Where z lives",
+        "[−1, 1]^d throughout.",
+        "The authors' code: the box shrinks by 0.8 whenever a subspace converges and cannot grow.",
+        AUTHORS,
+    ),
+    Reading(
+        "A step of 0",
+        "⌊k · 0⌋ = 0, so a run that has reached it never grows again. Real runs meet it.",
+        "A least step of 1 lifts it; the paper has none.",
+        {"min_step": 1},
+    ),
+    Reading(
+        "A gain",
+        "α = 0.5 in the function's own units, whatever their size.",
+        "A share of the spread of the values seen so far.",
+        {"alpha_mode": "relative", "alpha": 0.05},
+    ),
+    Reading(
+        "Which variables matter",
+        "The first d_e.",
+        "The authors' code: a random subset.",
+        {"coordinates": "random"},
+    ),
+    Reading(
+        "The unit of the shift c",
+        "That of the function's own domain; x in [−1, 1] is scaled to it. The paper's Sphere goes "
+        "up to c = 5 on ±5.12.",
+        "With c = 5 the centre of the box is no longer a good guess.",
+        {"c": 5.0},
+    ),
+    Reading(
+        "Scale of REMBO and of the bandits",
+        "Their own: A of N(0, 1), which clips nearly every coordinate to a wall of the box.",
+        "DSEBO's, with which they take part.",
+        {"method": "rembo", "scale": "dsebo"},
+    ),
+    Reading(
+        "The tail of the functions",
+        "Added: K⁻¹ Σ (x_i − c)².",
+        "Printed with a minus; then there would be no minimum at c. A slip: no switch.",
+    ),
+    Reading(
+        "A_d",
+        "The first d columns of S.",
+        "Printed as rows, which do not fit its shape. A slip: no switch.",
+    ),
+    Reading(
+        "What is returned",
+        "The point with the least value.",
+        "Printed as argmax. A slip: no switch.",
+    ),
+    Reading(
+        "The first point",
+        "Counted in the budget.",
+        "The pseudo-code spends it on top of the budget. No switch.",
+    ),
+    Reading(
+        "Rosenbrock's second term",
+        "(x_i − 1)², as everywhere.",
+        "The authors' code has (x_{i+1} − 1)². No switch.",
+    ),
+)

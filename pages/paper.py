@@ -1,0 +1,21 @@
+"""Paper: its five tables beside this software's own runs, and how it is read."""
+
+import streamlit as st
+
+from dsebo.ui import paper_view, session
+from dsebo.ui.live import load_plotly
+
+session.require_router("paper")
+load_plotly()
+session.remember_owner()
+
+st.markdown("### The paper's tables, beside this software")
+st.markdown(
+    "Each row is printed in the paper: the mean of 10 repeats of 500 evaluations. Beside it stands "
+    "what this software gives for exactly the same setting. What has not been run says so."
+)
+table, task = paper_view.choose_table()
+paper_view.show_task(table, task)
+paper_view.show_curves(table, task)
+paper_view.show_summary()
+paper_view.show_readings()

@@ -1,0 +1,124 @@
+"""The paper's rows as they are shown, and the readings' switches."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dsebo.paper import FinalRun, PaperRow, printed_rows
+from dsebo.paper_readings import READINGS
+from dsebo.paper_summary import all_rows, below_the_centre, random_on_sphere, sentences, tally
+from dsebo.ui.paper_table import CENTRE, GAP, MINIMUM, lines_of, shown_table, signed, wish
+from dsebo.ui.settings import complete, from_url, to_config, to_url
+from dsebo.ui.words import spread
+
+
+def row_of(label: str) -> PaperRow:
+    return next(row for row in printed_rows(1, "Sphere") if row.label == label)
+
+
+def final(row: PaperRow, seed: int, best: float | None, bundled: bool = False) -> FinalRun:
+    return FinalRun(row.setting, seed, best, None, 7.0, bundled)
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "words"),
+    [
+        (3.9387, 1.3304, "3.9 ± 1.3"),
+        (37699.6758, 780.7019, "37\u202f700 ± 780"),
+        (6.7886, 0.0155, "6.789 ± 0.015"),
+        (-10.6887, 1.1657, "−10.7 ± 1.2"),
+        (6223221.1, 641472.8, "6\u202f220\u202f000 ± 640\u202f000"),
+        (5.25, math.nan, "5.25"),
+        (5.25, 0.0, "5.25"),
+        (-0.01, 1.2, "0.0 ± 1.2"),
+        (math.nan, math.nan, "–"),
+        (None, None, "–"),
+    ],
+)
+def test_digits_follow_the_deviation(mean: float | None, std: float | None, words: str) -> None:
+    assert spread(mean, std) == words
+
+
+def test_differences_have_a_sign() -> None:
+    assert [signed(v) for v in (2.44, -0.04, -47.4)] == ["+2.4", "+0.0", "−47.4"]
+    assert signed(1234.5) == "+1\u202f234"
+
+
+def test_the_table_has_the_centre_f_star_and_every_row() -> None:
+    row = row_of("DSEBO")
+    finals = [final(row, 1, 3.0, True), final(row, 2, 5.0), final(row, 3, None)]
+    table = shown_table(lines_of(printed_rows(1, "Sphere"), finals)).set_index("Method")
+    assert len(table) == 21
+    assert (table["Here"][CENTRE], table["Here"][MINIMUM]) == ("30.1", "0")
+    assert table["Paper"]["DSEBO"] == "3.9 ± 1.3"
+    assert table["Here"]["DSEBO"] == "4.0 ± 1.4"
+    assert table["Apart"]["DSEBO"] == "+0.0"
+    assert table["Runs"]["DSEBO"] == "1 bundled, 1 of yours, 1 under way"
+    assert (table["Paper, s"]["DSEBO"], table["Here, s"]["DSEBO"]) == ("339", "7")
+    assert (table["Here"]["TuRBO"], table["Apart"]["TuRBO"]) == (GAP, "")
+    assert table["Here"]["ALEBO, d = 30"] == "method not available here"
+
+
+def test_tasks_that_are_not_here_are_as_printed() -> None:
+    lines = lines_of(printed_rows(5, "MSLR"), [])
+    table = shown_table(lines)
+    assert set(table["Here"]) == {"task not available here"}
+    assert not any(line.runnable for line in lines)
+
+
+def test_only_rows_with_gaps_can_be_run() -> None:
+    row = row_of("DSEBO")
+    full = [final(row, seed, 1.0) for seed in range(1, 11)]
+    runnable = [
+        line.row.label for line in lines_of(printed_rows(1, "Sphere"), full) if line.runnable
+    ]
+    assert "DSEBO" not in runnable
+    assert "TuRBO" in runnable
+    assert "RDUCB" not in runnable
+    line = lines_of([row], full[:8])[0]
+    assert wish(line, 13.0) == "Run 2 seeds, about 26 s"
+    started = lines_of([row], [final(row, 1, None)])[0]
+    assert started.ours == "1 under way"
+
+
+def test_what_could_be_reproduced_is_counted_from_the_runs() -> None:
+    rows = [row_of("DSEBO"), row_of("TuRBO"), row_of("BAxUS"), row_of("ALEBO, d = 30")]
+    finals = [final(rows[0], 1, 4.0), final(rows[1], 1, 1000.0), final(rows[2], 1, 1.0)]
+    found = tally(finals, rows)
+    assert (found.printed, found.runnable, found.run) == (4, 3, 3)
+    assert (found.within, found.lower, found.higher) == (1, 1, 1)
+    assert tally([], rows).run == 0
+
+
+def test_rows_no_better_than_the_centre() -> None:
+    rosenbrock = printed_rows(1, "Rosenbrock")
+    labels = [row.label for row in below_the_centre(rosenbrock)]
+    assert "DSEBO" in labels
+    assert [row.label for row in below_the_centre([row_of("DSEBO")])] == []
+    assert below_the_centre(printed_rows(2, "LIMO")) == []
+
+
+def test_the_summary_in_words() -> None:
+    assert len(all_rows()) == 334
+    said = sentences([])
+    assert said[0] == "Of 334 printed rows 216 can be run here, and 0 have been."
+    assert "2 of the 12 means printed for DSEBO" in said[-1]
+    row = row_of("DSEBO")
+    some = sentences([final(row, 1, 4.0)])
+    assert some[2].startswith("Of DSEBO's 1 among them, 1 are within three")
+    printed, own = random_on_sphere([])
+    assert (printed.mean, own.seeds) == (46.3139, ())
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.point)
+def test_every_switch_is_a_setting_of_the_run_page(reading: object) -> None:
+    switch = dict(reading.switch)
+    if not switch:
+        return
+    settings = complete(switch)
+    assert {name: settings[name] for name in switch} == switch
+    again, said = from_url(to_url(settings))
+    assert said == []
+    assert to_config(again) == to_config(settings)
