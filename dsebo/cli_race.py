@@ -26,9 +26,10 @@ from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.fields import ConfigError
 from dsebo.paper import printed_mean
-from dsebo.race import OWN_SCALE, Entrant, Race, label_of, plain_value
+from dsebo.race import OWN_SCALE, Entrant, Race, label_of
 from dsebo.racing import CENTRE, TAG, Result, standings
 from dsebo.runs.predict import predict
+from dsebo.sweeps.fields import read_value
 
 Source = Callable[[RunConfig, Callable[[str], None]], Generator[Event, None, None]]
 
@@ -91,7 +92,7 @@ def race_command(
     from dsebo.cli import EXIT_FAILED, EXIT_INTERRUPTED, refuse
 
     try:
-        settings = {name: plain_value(text) for name, text in given.items()}
+        settings = {name: read_value(name, text) for name, text in given.items()}
         race = Race.parse(methods, settings, seeds)
     except ConfigError as error:
         raise refuse(str(error)) from None

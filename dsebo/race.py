@@ -5,7 +5,6 @@ A method's own settings are those of its config. One entrant may differ: `rembo:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,8 +12,9 @@ from typing import Any
 
 from dsebo.analysis import SYMBOLS, flat_config
 from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
-from dsebo.fields import MAX_SEED, ConfigError
+from dsebo.fields import ConfigError
 from dsebo.peer_configs import BanditConfig
+from dsebo.sweeps.fields import read_seeds, read_value
 
 MOST_SEEDS = 100
 MOST_RUNS = 300
@@ -24,7 +24,6 @@ OWN_SCALE = (
     "better. At DSEBO's scale they take part."
 )
 
-_SEEDS = re.compile(r"(\d{1,16})(?:-(\d{1,16}))?")
 _OF_ITSELF = ("scale", "variant")  # settings that bring other defaults along
 
 
@@ -49,7 +48,7 @@ class Entrant:
                 f"methods = {text[:60]!r} is not allowed: after the colon of {bad[0][:20]!r} a "
                 "setting as name=value."
             )
-        return cls(method, tuple((name, plain_value(value)) for name, _, value in pairs))
+        return cls(method, tuple((name, read_value(name, value)) for name, _, value in pairs))
 
     @property
     def text(self) -> str:
@@ -102,7 +101,7 @@ class Race:
             )
         race._check_names()
         for entrant in race.entrants:
-            race.config(entrant)
+            race.config(entrant, max(race.seeds))
         return race
 
     def config(self, entrant: Entrant, seed: int | None = None) -> RunConfig:
@@ -133,19 +132,10 @@ class Race:
 
 def parse_seeds(text: str) -> tuple[int, ...]:
     """`1-3,7` as 1, 2, 3, 7."""
-    found: dict[int, None] = {}
-    for part in text.replace(" ", "").split(","):
-        match = _SEEDS.fullmatch(part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if first > last or last > MAX_SEED or last - first >= MOST_SEEDS:
-            raise ConfigError(
-                f"seeds = {text[:60]!r} is not allowed: whole numbers as 1-3 or 1,4,9, at most "
-                f"{MOST_SEEDS}."
-            )
-        found |= dict.fromkeys(range(first, last + 1))
+    found = tuple(dict.fromkeys(read_seeds(text)))
     if len(found) > MOST_SEEDS:
         raise ConfigError(f"{len(found)} seeds are too many: at most {MOST_SEEDS}.")
-    return tuple(found)
+    return found
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
@@ -165,24 +155,13 @@ def blocks(seeds: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-def plain_value(text: str) -> Any:
-    """A number, true or false, or the text itself; the config says whether it fits."""
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
 def parse_settings(text: str) -> dict[str, Any]:
     """`beta=8, d=50` as a dict."""
     pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
     if bad := [name for name, equals, value in pairs if not (name and equals and value)]:
         raise ConfigError(f"{bad[0][:40]!r} is not allowed: settings as name=value, with commas.")
-    return {name.strip(): plain_value(value.strip()) for name, _, value in pairs}
+    named = [(name.strip(), value.strip()) for name, _, value in pairs]
+    return {name: read_value(name, value) for name, value in named}
 
 
 def label_of(config: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ from dsebo.ui.race_data import (
 )
 from dsebo.ui.race_style import styles_of
 from dsebo.ui.scales import SCALES, Scale
-from dsebo.ui.words import count, function_name, number, plain
+from dsebo.ui.words import count, function_name, number, plain, spread
 
 STATES = ("running", "queued", "paused", "interrupted", "stalled", "failed", "cancelled")
 COLOURS = {
@@ -202,7 +202,7 @@ def _standings(lanes: Lanes) -> None:
     shown = pd.DataFrame(
         {
             "Method": table["method"],
-            "Mean ± std": [_spread(mean, std) for mean, std in pairs],
+            "Mean ± std": [spread(mean, std) for mean, std in pairs],
             "Best": [number(value) for value in table["best"]],
             "d": [number(value, 3) for value in table["d"]],
             "Seconds": [number(value, 3) for value in table["seconds"]],
@@ -217,10 +217,6 @@ def _standings(lanes: Lanes) -> None:
     )  # fmt: skip
     known = "is not known" if minimum is None else f"= {number(minimum)}"
     st.caption(f"F* {known}. Runs: ended of all. The centre is one evaluation, without a search.")
-
-
-def _spread(mean: float, std: float) -> str:
-    return number(mean) if pd.isna(std) else f"{number(mean)} ± {number(std, 2)}"
 
 
 def _arms(runs: Sequence[RunData]) -> None:
