@@ -128,7 +128,8 @@ class ClusterEngine(Engine):
     def close(self) -> None:
         """Drop what has not begun; the cluster itself is not ours to end."""
         pool: Any = self.executor
-        pool.shutdown(wait=False)
+        if self._client.status == "running":  # else the cluster has ended by itself
+            pool.shutdown(wait=False)
         self._client.close(timeout=5)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
@@ -11,6 +12,7 @@ from dsebo.runs import schema
 from dsebo.runs.errors import LeaseLost, StoreError
 from dsebo.runs.leases import NO_LEASE, Holder, Lease, is_free, lease_columns
 from dsebo.runs.store import Store
+from dsebo.runs.writing import one_launch_at_a_time
 from dsebo.sweeps.records import find_sweep
 
 _sweep = schema.sweep
@@ -34,10 +36,18 @@ def claim_sweep(store: Store, sweep_id: str, workers: int, again: bool = False) 
     return lease
 
 
-def lend_sweep(store: Store, sweep_id: str, holder: Holder) -> None:
+def lend_sweep(
+    store: Store,
+    sweep_id: str,
+    holder: Holder,
+    check: Callable[[Connection], None] | None = None,
+) -> None:
     """Queue a sweep that nobody works on for a process that has just started and will claim it."""
     with store.write() as connection:
+        one_launch_at_a_time(connection)
         row = _free_row(connection, sweep_id)
+        if check is not None:
+            check(connection)
         values = {
             **lease_columns(Lease.new(row.id)),
             "lease_host": holder.host,

@@ -8,7 +8,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from typing import IO
+
+from sqlalchemy import Connection
 
 from dsebo.runs.errors import StoreError
 from dsebo.runs.leases import Holder
@@ -19,10 +22,17 @@ from dsebo.sweeps.records import get_sweep
 _log = logging.getLogger(__name__)
 
 
-def start_child(store: Store, sweep_id: str) -> None:
+def start_child(
+    store: Store, sweep_id: str, check: Callable[[Connection], None] | None = None
+) -> None:
     """Start `python -m dsebo sweep ID`, or start it again after whatever ended it.
 
     The child has a session of its own, so that Ctrl-C at the server does not reach it.
+
+    Args:
+        store: Where the sweep is.
+        sweep_id: A sweep that nobody works on.
+        check: May refuse in the transaction that queues it, such as `sweep_check`.
     """
     full = get_sweep(store, sweep_id).id
     # The address goes by the environment: it may hold a password, and arguments are public.
@@ -38,7 +48,7 @@ def start_child(store: Store, sweep_id: str) -> None:
     )
     holder = Holder.of(child.pid)
     try:
-        lend_sweep(store, full, holder)
+        lend_sweep(store, full, holder, check)
     except StoreError:
         child.kill()
         raise

@@ -13,7 +13,7 @@ from dsebo.runs.store import Store
 from dsebo.sweeps.progress import MISSING, frame
 from dsebo.sweeps.spec import SweepSpec
 
-WORKER_BYTES = 330_000_000  # of a worker process before its first run: Python, torch, SciPy
+WORKER_BYTES = 250_000_000  # of a worker process, less the libraries that it shares with others
 
 
 @dataclass(frozen=True)

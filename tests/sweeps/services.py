@@ -15,7 +15,7 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, folder / "scheduler.json"
-        self._processes = [self._start("scheduler", "--scheduler-file", str(self._file))]
+        self.scheduler = self._start("scheduler", "--scheduler-file", str(self._file))
         wait_for(lambda: self._file.exists() and self._file.read_text().strip(), 60)
         self.address = str(json.loads(self._file.read_text())["address"])
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -35,6 +35,6 @@ class Cluster:
             )  # fmt: skip
 
     def close(self) -> None:
-        for process in (*self.workers, *self._processes):
+        for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from typer.testing import CliRunner
 
 from dsebo.cli import app
-from dsebo.runs import Store, schema
+from dsebo.runs import Store, StoreError, schema
 from dsebo.sweeps.engines import ClusterEngine
 from dsebo.sweeps.records import create_sweep, get_sweep, list_sweeps, order, progress
 from dsebo.sweeps.running import run_sweep
@@ -117,3 +117,31 @@ def test_a_cluster_that_is_not_there(postgres_url: str, monkeypatch: pytest.Monk
     store = Store.open(postgres_url)
     assert list_sweeps(store) == []  # nothing is begun
     store.close()
+
+
+def test_a_cluster_that_ends_leaves_a_sweep_to_be_resumed(
+    cluster: Cluster, shared: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one here: it ends the cluster of the others."""
+    monkeypatch.setattr("dsebo.sweeps.engines.CONNECT_SECONDS", 2)
+    sweep = spec(seeds="1-3", budget=300)
+    sweep_id = create_sweep(shared, sweep)
+    engine = ClusterEngine(cluster.address)
+    said: list[str] = []
+
+    def work() -> None:
+        try:
+            run_sweep(shared, sweep_id, engine)
+        except StoreError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_for(lambda: at_work(shared), 60)
+    cluster.scheduler.kill()
+    thread.join(60)
+    engine.close()
+    assert "is no longer there" in said[0]
+    row = get_sweep(shared, sweep_id)
+    assert (row.state, row.error) == ("failed", said[0])
+    wait_for(lambda: set(progress(shared, sweep)["state"]) <= {"interrupted", "missing"}, 30)

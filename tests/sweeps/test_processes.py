@@ -14,16 +14,18 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from dsebo.runs import Store, StoreError, schema
+from dsebo.runs import LimitExceeded, Limits, LimitSettings, Settings, Store, StoreError, schema
 from dsebo.runs.cores import CoreTokens, core_count
 from dsebo.runs.leases import Holder
 from dsebo.sweeps.engines import LocalEngine
 from dsebo.sweeps.launch import start_child
+from dsebo.sweeps.limits import sweep_check
 from dsebo.sweeps.records import create_sweep, get_sweep, order, progress
 from dsebo.sweeps.running import run_sweep
 from tests.runs.helpers import wait_for
 from tests.sweeps.helpers import check_histories, random_spec, spec
 
+STRICT = LimitSettings(owner=Limits(budget=5))
 LONG = spec(seeds="1-2", budget=30)
 
 
@@ -166,6 +168,9 @@ def test_a_child_obeys_and_its_death_is_noted(store: Store) -> None:
     wait_for(lambda: workers(store), 120)
     assert order(store, sweep_id, "cancel") is None
     wait_for(lambda: get_sweep(store, sweep_id).state == "cancelled", 30)
+    with pytest.raises(LimitExceeded, match="budget = 2000 is over the limit of 5"):
+        start_child(store, sweep_id, sweep_check(Settings(limits=STRICT), "local", sweep))
+    assert get_sweep(store, sweep_id).state == "cancelled"
     start_child(store, sweep_id)
     pid = wait_for(lambda: child_of(store, sweep_id))
     os.kill(pid, signal.SIGKILL)
