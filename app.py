@@ -19,8 +19,14 @@ pages = {
     "embedding": st.Page("pages/embedding.py", title="Embedding", icon=":material/grid_on:"),
     "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
 }
+# Two menus, so that no page is hidden at a projector's 1280 pixels with the form open.
+menus = {
+    "": ("run", "replay", "runs", "compare", "race", "sweep"),
+    "Understand": ("lessons", "paper", "theory", "embedding"),
+}
+sections = {menu: [pages[name] for name in names] for menu, names in menus.items()}
 hidden = "nav" in st.query_params.get("hide", "").split(",")
-page = st.navigation(list(pages.values()), position="hidden" if hidden else "top")
+page = st.navigation(sections, position="hidden" if hidden else "top")
 if wanted := session.wanted_page() or session.asked_lesson(page.title):
     st.switch_page(pages[wanted[0]], query_params=wanted[1])
 page.run()
