@@ -66,10 +66,8 @@ class PaperRow:
 
     @property
     def why_not(self) -> str:
-        """What is not available here; empty where the row can be run."""
-        if self.config is not None:
-            return ""
-        return f"{'task' if self.task.lower() not in _FUNCTION_OF else 'method'} {NOT_HERE}"
+        """That the method or the task is not here; empty where the row can be run."""
+        return "" if self.config is not None else NOT_HERE
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ from dsebo.ui.words import number, plain, spread
 
 TAG = "paper"
 EVERY = 4.0  # seconds between two looks while something is under way
-HELP = {
+COLUMNS = {
     "Paper": "Mean ± standard deviation of 10 repeats, as printed.",
     "Here": "Mean ± standard deviation of this software's runs of exactly this setting.",
-    "Apart": "How many of the printed standard deviations ours lies above (+) or below (−) theirs.",
-    "Runs": "Bundled runs came with the software; yours are in the store. A seed counts once.",
+    "Apart": "How many printed standard deviations ours lies above (+) or below (−) theirs.",
+    "Runs": "Bundled runs came with the software; yours are stored. A seed counts once.",
     "Paper, s": "Mean seconds of a run, as printed; on the authors' machine.",
     "Here, s": "Mean seconds of a run here.",
 }
@@ -126,12 +126,20 @@ def _show(table: int, task: str, under_way: bool) -> None:
     _head(lines[0])
     frame = shown_table(lines)
     right = partial(st.column_config.TextColumn, alignment="right")
-    columns = {name: right(help=words) for name, words in HELP.items()}
+    columns = {
+        name: right(help=words, width=_width([name, *frame[name]]))
+        for name, words in COLUMNS.items()
+    }
     st.dataframe(
         frame, hide_index=True, height="content", key=f"paper {table} {task}",
         column_config={"Method": st.column_config.TextColumn(pinned=True), **columns},
     )  # fmt: skip
     _run_missing([line for line in lines if line.runnable])
+
+
+def _width(texts: Sequence[str]) -> int:
+    """Pixels that hold the longest of them: a phone shows the first columns whole."""
+    return round(20 + 6.7 * max(len(text) for text in texts))
 
 
 def _head(line: Line) -> None:
@@ -199,7 +207,7 @@ def show_curves(table: int, task: str) -> None:
     live_chart(figure, key="paper_chart")
     made = ", ".join(sorted({run.version for run in runs}))
     st.caption(
-        f"Version {plain(made)}, seeds {_seeds(runs)}; `python -m dsebo.paper_runs` makes them."
+        f"Version {plain(made)}, seeds {_seeds(runs)}; python -m dsebo.paper_runs makes them."
     )
 
 
@@ -250,9 +258,11 @@ def _show_switch(reading: Reading) -> None:
     """A link to the Run page, set so, and the fields that it sets."""
     link = to_url(complete(dict(reading.switch)))
     st.page_link("pages/run.py", label="See it", icon=":material/tune:", query_params=link)
-    shown = {True: "true", False: "false"}
-    named = (
-        f"`{name} = {shown[value] if isinstance(value, bool) else value}`"
-        for name, value in reading.switch.items()
-    )
-    st.caption(" ".join(named))
+    named = ", ".join(f"{name} = {_value(value)}" for name, value in reading.switch.items())
+    st.markdown(f":gray[{plain(named)}]")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

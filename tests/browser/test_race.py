@@ -62,13 +62,18 @@ def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
-def test_the_form_fits(server: str, browser: Any, width: int, scheme: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"), [("race", "Successive halving"), ("paper", "How the paper is read")]
+)
+def test_the_pages_fit(
+    server: str, browser: Any, name: str, words: str, width: int, scheme: str
+) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
-    page.goto(f"{server}/race")
+    page.goto(f"{server}/{name}")
     settle(page)
-    page.get_by_text("Successive halving").wait_for()
+    page.get_by_text(words).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SMALLEST_TEXT) >= 14
-    shot(page, f"race-{width}-{scheme}")
+    shot(page, f"{name}-{width}-{scheme}")
     context.close()

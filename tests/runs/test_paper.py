@@ -56,8 +56,8 @@ def test_a_rows_setting_is_the_papers_with_the_defaults_of_this_software() -> No
 
 
 def test_what_is_not_here_says_so() -> None:
-    assert row_of("ALEBO, d = 30").why_not == f"method {NOT_HERE}"
-    assert row_of("DSEBO", 2, "LIMO").why_not == f"task {NOT_HERE}"
+    assert row_of("ALEBO, d = 30").why_not == NOT_HERE
+    assert row_of("DSEBO", 2, "LIMO").why_not == NOT_HERE
     assert row_of("DSEBO").why_not == ""
     alebo = row_of("ALEBO, d = 30")
     assert own_runs(alebo, [FinalRun("", 1, 2.0, None, 1.0, False)]).seeds == ()

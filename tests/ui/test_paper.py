@@ -58,13 +58,13 @@ def test_the_table_has_the_centre_f_star_and_every_row() -> None:
     assert table["Runs"]["DSEBO"] == "1 bundled, 1 of yours, 1 under way"
     assert (table["Paper, s"]["DSEBO"], table["Here, s"]["DSEBO"]) == ("339", "7")
     assert (table["Here"]["TuRBO"], table["Apart"]["TuRBO"]) == (GAP, "")
-    assert table["Here"]["ALEBO, d = 30"] == "method not available here"
+    assert table["Here"]["ALEBO, d = 30"] == "not available here"
 
 
 def test_tasks_that_are_not_here_are_as_printed() -> None:
     lines = lines_of(printed_rows(5, "MSLR"), [])
     table = shown_table(lines)
-    assert set(table["Here"]) == {"task not available here"}
+    assert set(table["Here"]) == {"not available here"}
     assert not any(line.runnable for line in lines)
 
 
