@@ -61,7 +61,7 @@ class SweepOutput:
             return
         with bar:
             self._bar = bar
-            self._runs = bar.add_task("runs", total=None)
+            self._runs = bar.add_task("runs", total=self._sweep.spec.total)
             self._evaluations = bar.add_task("evaluations", total=None)
             yield
             self._bar = None

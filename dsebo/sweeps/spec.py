@@ -21,7 +21,7 @@ from dsebo.sweeps.given import as_dict, checked_axes, checked_name, checked_seed
 from dsebo.sweeps.naming import NAMED, part, symbol
 
 MAX_PLANNED = 10_000
-DEFAULT_SEEDS = "1-5"  # as few as a paired test can do with
+DEFAULT_SEEDS = "1-6"  # with fewer a paired test cannot tell even two values apart
 _FIELDS = ("name", "base", "axes", "seeds")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from dsebo.runs.foreground import stored_run
 from dsebo.runs.leases import Lease
 from dsebo.sweeps import orders as orders_module
 from dsebo.sweeps import running
+from dsebo.sweeps.engines import ClusterEngine
 from dsebo.sweeps.holding import claim_sweep, release_sweep
 from dsebo.sweeps.orders import Orders
 from dsebo.sweeps.records import SweepRow, create_sweep, delete_sweep, get_sweep, order, progress
@@ -359,3 +361,9 @@ def test_a_cancelled_run_is_left_and_said(store: Store, engine: ThreadEngine) ->
         sweep.planned()[1].config
     )
     manager.close()
+
+
+def test_a_cluster_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(StoreError, match=r"pip install 'dsebo\[cluster\]'"):
+        ClusterEngine("tcp://127.0.0.1:1")
