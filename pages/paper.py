@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dsebo.paper import tasks
 from dsebo.ui import paper_view, session
 from dsebo.ui.live import load_plotly
 
@@ -15,7 +16,8 @@ st.markdown(
     "what this software gives for exactly the same setting. What has not been run says so."
 )
 table, task = paper_view.choose_table()
-paper_view.show_task(table, task)
+found = paper_view.finals(tasks(1))
+paper_view.show_task(table, task, found)
 paper_view.show_curves(table, task)
-paper_view.show_summary()
+paper_view.show_summary(found)
 paper_view.show_readings()

@@ -110,19 +110,23 @@ def finals(wanted: Sequence[str]) -> list[FinalRun]:
     return [*bundled_finals(bundled_paper_runs()), *stored_finals(store, wanted)]
 
 
-def show_task(table: int, task: str) -> None:
+def show_task(table: int, task: str, found: Sequence[FinalRun]) -> None:
     """The rows; looked at again by itself while some are being run."""
-    lines = lines_of(printed_rows(table, task), finals([task]))
-    under_way = any(line.own.under_way for line in lines)
-    st.fragment(run_every=EVERY if under_way else None)(_show)(table, task, under_way)
+    lines = lines_of(printed_rows(table, task), found)
+    every = EVERY if _under_way(lines) else None
+    st.fragment(run_every=every)(_show)(table, task, lines)
 
 
-def _show(table: int, task: str, under_way: bool) -> None:
-    lines = lines_of(printed_rows(table, task), finals([task]))
+def _under_way(lines: Sequence[Line]) -> bool:
+    return any(line.own.under_way for line in lines)
+
+
+def _show(table: int, task: str, lines: Sequence[Line]) -> None:
     context = get_script_run_ctx()
-    by_timer = bool(context and context.fragment_ids_this_run)
-    if by_timer and under_way and not any(line.own.under_way for line in lines):
-        st.rerun()  # drops the timer
+    if context and context.fragment_ids_this_run:
+        before, lines = lines, lines_of(printed_rows(table, task), finals([task]))
+        if _under_way(before) and not _under_way(lines):
+            st.rerun()  # drops the timer
     _head(lines[0])
     frame = shown_table(lines)
     right = partial(st.column_config.TextColumn, alignment="right")
@@ -218,10 +222,9 @@ def _seeds(runs: Sequence[ThinRun]) -> str:
 # --- what could be reproduced ---------------------------------------------------------------
 
 
-def show_summary() -> None:
+def show_summary(found: Sequence[FinalRun]) -> None:
     """What the runs so far show, counted."""
     st.markdown("#### What could be reproduced, and what not")
-    found = finals(tasks(1))
     printed, own = random_on_sphere(found)
     here = f" Here it gives {spread(own.mean, own.std)}." if own.seeds else ""
     said = [
