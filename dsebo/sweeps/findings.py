@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dsebo.sweeps.naming import function_label, is_range, joined, part, several, symbol
-from dsebo.sweeps.paired import LEAST_SEEDS, LEVEL, Outcomes, Pair, compare, seeds_needed
+from dsebo.sweeps.naming import function_label, part, symbol
+from dsebo.sweeps.paired import LEAST_SEEDS, LEVEL, Outcomes
+from dsebo.sweeps.sentences import Found, along, best_cell, short
 
 OBJECTIVE_FIELDS = ("D", "d_e", "c", "K", "coordinates", "coordinates_seed")
 _EXPLAINED = (
@@ -50,7 +50,9 @@ def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
     done = finished(frame)
     if "function" in axes:
         return _within_functions(frame, done, [axis for axis in axes if axis != "function"])
-    return _summed(frame, _sentences(frame, done, axes), axes)
+    found = _sentences(frame, done, axes)
+    texts = [*found.texts, *_own_centres(frame, axes)]
+    return _summed(frame, Found(texts, True, found.ratio) if found.tested else found)
 
 
 def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]) -> Report:
@@ -67,24 +69,20 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
         most = done.groupby("function").size()
         return Report(tuple(parts[most.idxmax() if len(most) else next(iter(parts))].texts))
     texts = [f"{function_label(name)}: {t}" for name, found in parts.items() for t in found.texts]
+    texts += [
+        f"{function_label(name)}: {text}"
+        for name in parts
+        for text in _own_centres(frame[frame["function"] == name], others)
+    ]
     ratio = any(found.ratio for found in parts.values() if found.tested)
-    return _summed(frame, _Found(texts, True, ratio), others)
+    return _summed(frame, Found(texts, True, ratio))
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Sentences, whether any of them rests on a test, and whether ratios were compared."""
-
-    texts: list[str]
-    tested: bool = False
-    ratio: bool = False
-
-
-def _summed(frame: pd.DataFrame, found: _Found, axes: Sequence[str]) -> Report:
+def _summed(frame: pd.DataFrame, found: Found) -> Report:
     """With what else must be known to read the sentences, where there are any to read."""
     if not found.tested:
         return Report(tuple(found.texts))
-    texts = found.texts + [text for axis in axes if (text := _own_centre(frame, axis))]
+    texts = list(found.texts)
     failed = int((frame["state"] == "failed").sum())
     if failed:
         runs = "1 run has failed and is" if failed == 1 else f"{failed} runs have failed and are"
@@ -93,15 +91,17 @@ def _summed(frame: pd.DataFrame, found: _Found, axes: Sequence[str]) -> Report:
     return Report(tuple(texts), hint)
 
 
-def _own_centre(frame: pd.DataFrame, axis: str) -> str:
+def _own_centres(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
     """A field of the objective changes what is easy: said by the value at the centre."""
     centres = frame.loc[frame["at_centre"].notna(), "at_centre"].astype(float)
-    if axis not in OBJECTIVE_FIELDS or centres.nunique() < 2:
-        return ""
-    return (
+    if centres.nunique() < 2:
+        return []
+    return [
         f"{symbol(axis)} changes the function itself: its value at the centre goes from "
-        f"{_short(centres.min())} to {_short(centres.max())}."
-    )
+        f"{short(centres.min())} to {short(centres.max())}."
+        for axis in axes
+        if axis in OBJECTIVE_FIELDS
+    ]
 
 
 # --- what is compared -----------------------------------------------------------------------
@@ -124,21 +124,21 @@ def _outcomes(done: pd.DataFrame, cells: Sequence[int]) -> Outcomes:
     return Outcomes(table.reindex(columns=list(cells)).to_numpy(dtype=float), ratio)
 
 
-def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> _Found:
+def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> Found:
     """Of one function, or of a sweep without a choice of functions."""
     cells = frame.drop_duplicates("cell").set_index("cell")
     outcomes = _outcomes(done, list(cells.index))
     if len(axes) == 1:
-        return _along(axes[0], list(cells[axes[0]]), outcomes)
+        return along(axes[0], list(cells[axes[0]]), outcomes)
     labels = [", ".join(part(axis, row[axis]) for axis in axes) for _, row in cells.iterrows()]
-    parts = [_best_cell(labels, outcomes)]
+    parts = [best_cell(labels, outcomes)]
     for axis, other in (axes, tuple(reversed(axes))):
         values = list(dict.fromkeys(cells[axis]))
         averaged = _averaged(cells, outcomes, axis, other)
-        parts.append(_along(axis, values, averaged, f"Averaged over {symbol(other)}, "))
+        parts.append(along(axis, values, averaged, f"Averaged over {symbol(other)}, "))
     if not any(found.tested for found in parts):
-        return _Found(parts[0].texts)
-    return _Found([text for p in parts for text in p.texts], True, outcomes.ratio)
+        return Found(parts[0].texts)
+    return Found([text for p in parts for text in p.texts], True, outcomes.ratio)
 
 
 def _averaged(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Outcomes:
@@ -156,139 +156,3 @@ def _averaged(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) ->
         columns.append(outcomes.scaled[:, chosen].mean(axis=1) if chosen.any() else none)
     values = np.stack(columns, axis=1)
     return Outcomes(10**values if outcomes.ratio else values, outcomes.ratio)
-
-
-# --- one axis -------------------------------------------------------------------------------
-
-
-def _along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> _Found:
-    """What the values of one axis do to the final value."""
-    covered = [i for i in range(len(values)) if outcomes.seeds(i) >= LEAST_SEEDS]
-    pairs = compare(outcomes, covered)
-    if refused := _too_few(outcomes, pairs, len(covered), f"values of {symbol(axis)}"):
-        return _Found([refused])
-    best = min(covered, key=outcomes.median)
-    against = {i: _seen_from(pairs, best, i) for i in covered if i != best}
-    known = {i: pair for i, pair in against.items() if pair is not None}
-    alike = [i for i, pair in known.items() if not pair.differs]
-    worse = [i for i, pair in known.items() if pair.differs and pair.shift > 0]
-    mixed = [i for i, pair in known.items() if pair.differs and pair.shift <= 0]
-    said = _alike(axis, values, outcomes, best, alike, pairs)
-    named = part(axis, values[best])
-    if worse:
-        than = "" if not alike else f" than {named}"
-        lead = "" if alike else f"{named} ends lowest: "
-        listed = [f"{part(axis, values[i])} {_how_much(known[i], outcomes.ratio)}" for i in worse]
-        said.append(f"{lead}{joined(listed)}{than}")
-    said += [
-        f"{part(axis, values[i])} has a higher median than {named}, though it wins on most seeds"
-        for i in mixed
-    ]
-    texts = [f"{over}{'; '.join(said)}."] if said else []
-    missing = [v for i, v in enumerate(values) if i != best and i not in known]
-    if missing:
-        texts.append(f"More seeds are needed at {several(axis, missing, values)}.")
-    return _Found(texts, True, outcomes.ratio)
-
-
-def _too_few(outcomes: Outcomes, pairs: dict[Any, Pair], cells: int, things: str) -> str:
-    """Why nothing can be said; empty where something can."""
-    most = int(np.isfinite(outcomes.values).sum(axis=0).max(initial=0))
-    if not pairs:
-        return (
-            f"More seeds are needed: two {things} can be compared when they share "
-            f"{LEAST_SEEDS} finished seeds; so far {_at_most(most)}."
-        )
-    seeds = max(pair.seeds for pair in pairs.values())
-    needed = seeds_needed(cells)
-    if seeds < needed:
-        return (
-            f"More seeds are needed: {seeds} cannot tell {cells} {things} apart, "
-            f"{needed} or more can."
-        )
-    return ""
-
-
-def _at_most(seeds: int) -> str:
-    return "none has finished" if seeds == 0 else f"there are at most {seeds}"
-
-
-def _alike(
-    axis: str,
-    values: list[Any],
-    outcomes: Outcomes,
-    best: int,
-    alike: list[int],
-    pairs: dict[tuple[int, int], Pair],
-) -> list[str]:
-    """What cannot be told from the best, and whether that is because it hardly matters."""
-    if not alike:
-        return []
-    group = sorted([best, *alike])
-    apart = any(pairs[i, j].differs for i in group for j in group if (i, j) in pairs)
-    medians = [_scaled(outcomes.median(i), outcomes.ratio) for i in group]
-    seeds_do = float(np.median([outcomes.spread(i) for i in group]))
-    if not apart and max(medians) - min(medians) <= seeds_do:
-        chosen = [values[i] for i in group]
-        what = "changes the final value" if is_range(chosen, values) else "differ"
-        return [f"{several(axis, chosen, values)} {what} by less than the seeds do"]
-    seeds = max(pairs[min(i, best), max(i, best)].seeds for i in alike)
-    named = several(axis, [values[i] for i in alike], values)
-    return [f"{seeds} seeds do not tell {named} from {part(axis, values[best])}, the lowest median"]
-
-
-def _how_much(pair: Pair, ratio: bool) -> str:
-    best, other = pair.medians
-    if not ratio:
-        return f"ends {_short(other - best)} higher"
-    times = other / best
-    if times >= 1.95:
-        return f"is {_short(times)} times worse"
-    return f"is {max(1, round((times - 1) * 100))} % worse"
-
-
-# --- two axes -------------------------------------------------------------------------------
-
-
-def _best_cell(labels: list[str], outcomes: Outcomes) -> _Found:
-    """The cell with the lowest median, and how many others can be told from it."""
-    covered = [i for i in range(len(labels)) if outcomes.seeds(i) >= LEAST_SEEDS]
-    pairs = compare(outcomes, covered)
-    if refused := _too_few(outcomes, pairs, len(covered), "cells"):
-        return _Found([refused])
-    best = min(covered, key=outcomes.median)
-    against = [_seen_from(pairs, best, i) for i in covered if i != best]
-    worse = sum(pair is not None and pair.differs and pair.shift > 0 for pair in against)
-    median = _short(outcomes.median(best))
-    name = "best − F*" if outcomes.ratio else "best value"
-    others = len(covered) - 1
-    rest = f", {others - worse} cannot be told from it" if worse < others else ""
-    text = (
-        f"{labels[best]} has the lowest median ({name} = {median}); of the {others} other cells "
-        f"{worse} {'is' if worse == 1 else 'are'} worse{rest}."
-    )
-    return _Found([text], True, outcomes.ratio)
-
-
-# --- words ----------------------------------------------------------------------------------
-
-
-def _seen_from(pairs: dict[tuple[int, int], Pair], best: int, other: int) -> Pair | None:
-    """The pair with `best` as the first."""
-    if (best, other) in pairs:
-        return pairs[best, other]
-    turned = pairs.get((other, best))
-    if turned is None:
-        return None
-    return Pair(turned.seeds, turned.p, -turned.shift, (turned.medians[1], turned.medians[0]))
-
-
-def _scaled(value: float, ratio: bool) -> float:
-    return float(np.log10(value)) if ratio else value
-
-
-def _short(value: float) -> str:
-    """Two significant digits; thousands set apart, as everywhere."""
-    rounded = float(f"{value:.2g}")
-    text = f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:.10g}"
-    return text.replace(",", "\u202f").replace("-", "−")

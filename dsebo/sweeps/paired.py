@@ -68,15 +68,24 @@ class Pair:
         return self.p <= LEVEL
 
 
+def most_shared(outcomes: Outcomes, cells: Sequence[int]) -> int:
+    """The seeds that the two of these cells share that share most."""
+    known = np.isfinite(outcomes.values[:, list(cells)]).astype(int)
+    shared = known.T @ known
+    np.fill_diagonal(shared, 0)
+    return int(shared.max(initial=0))
+
+
 def compare(outcomes: Outcomes, cells: Sequence[int]) -> dict[tuple[int, int], Pair]:
     """Every pair (one, other) of these cells that shares enough seeds, one before other."""
     shared = {pair: outcomes.common(*pair) for pair in combinations(cells, 2)}
     shared = {pair: seeds for pair, seeds in shared.items() if seeds.sum() >= LEAST_SEEDS}
+    scaled = outcomes.scaled
     shifts = {
-        (one, other): outcomes.scaled[seeds, other] - outcomes.scaled[seeds, one]
+        (one, other): scaled[seeds, other] - scaled[seeds, one]
         for (one, other), seeds in shared.items()
     }
-    corrected = holm([signed_rank(shift) for shift in shifts.values()])
+    corrected = holm(signed_ranks(list(shifts.values())))
     return {
         (one, other): Pair(
             seeds=len(shift),
@@ -91,13 +100,24 @@ def compare(outcomes: Outcomes, cells: Sequence[int]) -> dict[tuple[int, int], P
     }
 
 
-def signed_rank(differences: Array) -> float:
-    """The two-sided p of Wilcoxon's signed-rank test; seeds without a difference drop out."""
-    moved = differences[differences != 0]
-    if not moved.size:
-        return 1.0
-    tied = len(np.unique(np.abs(moved))) < len(moved)
-    return float(wilcoxon(moved, method="auto" if tied else "exact").pvalue)
+def signed_ranks(differences: Sequence[Array]) -> list[float]:
+    """The two-sided p of Wilcoxon's signed-rank test of each; seeds without one drop out.
+
+    Those of one length are tested in one call, which takes hardly longer than a single test.
+    """
+    found = [1.0] * len(differences)
+    alike: dict[int, list[int]] = {}
+    moved = [one[one != 0] for one in differences]
+    for index, one in enumerate(moved):
+        if len(np.unique(np.abs(one))) < len(one):  # ties: exact by permutation where it can be
+            found[index] = float(wilcoxon(one, method="auto").pvalue)
+        elif one.size:
+            alike.setdefault(one.size, []).append(index)
+    for places in alike.values():
+        tested = wilcoxon(np.stack([moved[index] for index in places]), axis=1, method="exact")
+        for index, p in zip(places, tested.pvalue, strict=True):
+            found[index] = float(p)
+    return found
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dsebo.runs import StoreError
 from dsebo.sweeps.launch import start_child
+from dsebo.sweeps.limits import sweep_check
 from dsebo.sweeps.records import SweepRow, delete_sweep, get_sweep, order
 from dsebo.ui import session
 from dsebo.ui.sweep_links import show
@@ -65,9 +66,10 @@ def _told(row: SweepRow, wanted: str) -> None:
 
 def _go_on(row: SweepRow) -> None:
     """Tell its process; where there is none, start another from what is stored."""
-    store = session.manager().store
-    if order(store, row.id, "run") is not None:
-        start_child(store, row.id)
+    manager = session.manager()
+    if order(manager.store, row.id, "run") is not None:
+        check = sweep_check(manager.settings, session.owner(), row.spec)
+        start_child(manager.store, row.id, check)
 
 
 def _button(

@@ -21,7 +21,8 @@ from dsebo.ui.sweep_values import (
     axis_name,
     fixed_fields,
     known_choices,
-    of_spec,
+    of_preset,
+    preset_of,
     usual_values,
 )
 from dsebo.ui.words import function_name, method_name
@@ -58,7 +59,7 @@ def _load_axis_values(axis: str, field: str, text: str, method: str) -> None:
 def restore() -> None:
     """After another page, which makes Streamlit forget widgets, put the values back."""
     if _key("seeds") not in st.session_state:
-        load(st.session_state.get("sweep_form") or of_spec(DEFAULT.spec))
+        load(st.session_state.get("sweep_form") or of_preset(DEFAULT.key))
 
 
 def current() -> Values:
@@ -93,9 +94,8 @@ def remember(values: Values) -> None:
 
 def presets() -> None:
     """A choice of sweeps to start from; it shows which one the form now says."""
-    now = current()
-    matching = [key for key, preset in BY_KEY.items() if settings.same(of_spec(preset.spec), now)]
-    st.session_state["sweep_preset"] = matching[0] if matching else OWN
+    matching = preset_of(current())
+    st.session_state["sweep_preset"] = matching.key if matching else OWN
     st.selectbox(
         "Start from",
         [OWN, *BY_KEY],
@@ -108,7 +108,7 @@ def presets() -> None:
 def _preset_chosen() -> None:
     key = st.session_state["sweep_preset"]
     if key in BY_KEY:
-        load(of_spec(BY_KEY[key].spec))
+        load(of_preset(key))
 
 
 def show() -> Values:

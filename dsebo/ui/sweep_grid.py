@@ -18,6 +18,7 @@ from dsebo.ui.words import number
 
 TILE, HEAD, FOOT = 74, 40, 12  # px
 TICKS = 42  # px more at the foot where the tiles stand on an axis
+MOST_TILES, MOST_BARS = 120, 2400  # that can be told apart, and drawn while one waits
 PAD, FULL = 0.06, 0.56  # shares of a tile: its edge, and the height of a finished run's bar
 COLUMNS, FEW, SHORT = 4, 2, 9  # tiles side by side; fewer where a label is longer than so many
 TITLE = "Runs of each cell: one bar a seed"
@@ -46,6 +47,11 @@ def grid_figure(frame: pd.DataFrame, axes: Sequence[str]) -> go.Figure:
         _tile(sketch, column, row, grid.labels[int(str(cell))], rows)
     _bars(sketch, frame, labels(frame, axes), grid)
     return sketch.figure()
+
+
+def fits(frame: pd.DataFrame) -> bool:
+    """Whether the sweep is small enough to be drawn cell by cell."""
+    return frame["cell"].nunique() <= MOST_TILES and len(frame) <= MOST_BARS
 
 
 @dataclass(frozen=True)

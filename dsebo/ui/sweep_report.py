@@ -15,7 +15,7 @@ from dsebo.ui.compare_chart import Curves
 from dsebo.ui.report import embed, html_file, html_table
 from dsebo.ui.sweep_frames import blocks, cell_table, inner_axes
 from dsebo.ui.sweep_heat import heat_figure
-from dsebo.ui.sweep_panels import MOST_OVERLAID, overlay_figure, panels_figure
+from dsebo.ui.sweep_panels import MOST_OVERLAID, MOST_PANELS, overlay_figure, panels_figure
 from dsebo.ui.sweep_response import response_figure
 from dsebo.ui.sweep_status import progress_words, setting_line
 
@@ -70,8 +70,11 @@ def _figures(
         figures.append(heat_figure(frame, axes))
     inner = inner_axes(axes) or list(axes)
     for block in blocks(frame, axes):
-        few = block.rows["cell"].nunique() <= MOST_OVERLAID
-        figure = (overlay_figure if few else panels_figure)(block.rows, inner, curves)
+        cells = block.rows["cell"].nunique()
+        if cells > MOST_PANELS:
+            continue
+        build = overlay_figure if cells <= MOST_OVERLAID else panels_figure
+        figure = build(block.rows, inner, curves)
         if block.name:
             figure.layout.title = {"text": block.name, "x": 0.5}
         figures.append(figure)

@@ -22,7 +22,7 @@ from dsebo.ui.live import live_chart
 from dsebo.ui.scales import SCALES, Scale, default_scale
 from dsebo.ui.sweep_cache import curves_of, mark
 from dsebo.ui.sweep_frames import FUNCTION, cell_table, inner_axes
-from dsebo.ui.sweep_panels import MOST_OVERLAID, overlay_figure, panels_figure
+from dsebo.ui.sweep_panels import MOST_OVERLAID, MOST_PANELS, overlay_figure, panels_figure
 from dsebo.ui.sweep_report import export_sweep_html, readable
 from dsebo.ui.sweep_response import response_figure
 
@@ -102,6 +102,9 @@ def _curves(row: SweepRow, frame: pd.DataFrame, look: Look) -> None:
             required=True, label_visibility="collapsed", key=f"sweep curves {row.id}",
         )  # fmt: skip
         singles = st.toggle("Single seeds", key=f"sweep singles {row.id}")
+    if cells > MOST_PANELS:
+        st.caption(f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all.")
+        return
     axes = inner_axes(row.spec.fields) or row.spec.fields
     if how == OVERLAY and cells > MOST_OVERLAID:
         st.caption(f"More than {MOST_OVERLAID} curves share colours; small multiples do not.")

@@ -18,7 +18,7 @@ from dsebo.sweeps.presets import PRESETS, Preset
 from dsebo.sweeps.records import SweepRow, create_sweep, delete_sweep, list_sweeps
 from dsebo.sweeps.spec import SweepSpec
 from dsebo.ui import session, sweep_form
-from dsebo.ui.sweep_values import Values, of_spec, to_spec
+from dsebo.ui.sweep_values import Values, of_preset, to_spec
 from dsebo.ui.words import count, duration, plain, size
 
 MOST_LISTED = 50
@@ -120,7 +120,7 @@ def _card(preset: Preset) -> None:
     with st.container(border=True, key=f"card-{preset.key}", horizontal=True,
                       vertical_alignment="center", wrap=False):  # fmt: skip
         st.markdown(f"**{plain(preset.title)}**  \n{plain(preset.text)}", width="stretch")
-        chosen = partial(sweep_form.load, of_spec(preset.spec))
+        chosen = partial(sweep_form.load, of_preset(preset.key))
         st.button("Choose", key=f"sweep preset {preset.key}", on_click=chosen)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dsebo.config import METHODS
@@ -12,7 +12,7 @@ from dsebo.fields import ConfigError, FieldSpec
 from dsebo.race import seeds_text
 from dsebo.sweeps.base import nested
 from dsebo.sweeps.fields import read_seeds, read_values
-from dsebo.sweeps.presets import PRESETS
+from dsebo.sweeps.presets import PRESETS, Preset
 from dsebo.sweeps.spec import Axis, SweepSpec
 from dsebo.ui import settings
 from objectives import names
@@ -61,7 +61,7 @@ def usual_values(field: str, spec: FieldSpec | None) -> str:
 
 
 def of_spec(spec: SweepSpec) -> Values:
-    """The form that says this sweep."""
+    """The form that says this sweep, without its name: what is changed from there is another."""
     objective, optimizer = dict(spec.base.get("objective", {})), spec.base.get("optimizer", {})
     flat = {"function": objective.pop("name", "sphere"), **objective, **optimizer}
     flat |= {name: spec.base[name] for name in ("budget",) if name in spec.base}
@@ -70,7 +70,7 @@ def of_spec(spec: SweepSpec) -> Values:
     return {
         **{field.name: shared[field.name] for field in fixed_fields(shared["method"])},
         FIRST: _axis_text(axes[0]), SECOND: _axis_text(axes[1]),
-        "seeds": seeds_text(spec.seeds), "name": spec.name,
+        "seeds": seeds_text(spec.seeds), "name": "",
     }  # fmt: skip
 
 
@@ -96,7 +96,21 @@ def _checked(text: str) -> SweepSpec:
     values = json.loads(text)
     shared = {spec.name: values.get(spec.name) for spec in fixed_fields(values["method"])}
     axes = [values[axis] for axis in (FIRST, SECOND) if values[axis]]
-    return SweepSpec.from_flags(nested(shared, {}), axes, values["seeds"], values["name"])
+    preset = preset_of(values)
+    name = values["name"] or (preset.spec.name if preset else "")
+    return SweepSpec.from_flags(nested(shared, {}), axes, values["seeds"], name)
+
+
+def preset_of(values: Values) -> Preset | None:
+    """The preset that says the same, whatever it is called."""
+    unnamed = {**values, "name": ""}
+    return next((preset for preset in PRESETS if of_preset(preset.key) == unnamed), None)
+
+
+@cache
+def of_preset(key: str) -> Values:
+    """The form of a preset."""
+    return of_spec(next(preset for preset in PRESETS if preset.key == key).spec)
 
 
 def to_link(values: Values) -> dict[str, str]:

@@ -14,7 +14,7 @@ from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.live import live_chart
 from dsebo.ui.sweep_cache import frame_of, report_of
 from dsebo.ui.sweep_controls import controls
-from dsebo.ui.sweep_grid import grid_figure
+from dsebo.ui.sweep_grid import fits, grid_figure
 from dsebo.ui.sweep_results import show_results
 from dsebo.ui.sweep_status import progress_words, setting_line, share, words
 from dsebo.ui.watch import STATE_COLOURS
@@ -68,7 +68,10 @@ def _show(row: SweepRow, frame: pd.DataFrame) -> None:
         st.info(plain(said))
     st.progress(share(frame), text=progress_words(row, frame))
     if not frame["state"].eq("finished").all():
-        live_chart(_grid(row, frame), key="sweep_grid")
+        if fits(frame):
+            live_chart(_grid(row, frame), key="sweep_grid")
+        else:
+            st.caption("There are too many cells to show the runs of each.")
     done = finished(frame)
     if done.empty:
         st.caption("The first finished run will be drawn here.")

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.runs import RunManager, Store, StoreError, schema
 from dsebo.sweeps.records import get_sweep, list_sweeps
+from dsebo.sweeps.spec import SweepSpec
 from dsebo.ui import session, sweep_controls
 from dsebo.ui.sweep_view import _pace
 from tests.pages.conftest import ROOT, open_page, said
@@ -235,6 +236,21 @@ def test_functions_are_shown_one_at_a_time_and_small_multiples_on_demand(
     function = next(g for g in at.get("button_group") if g.key.startswith("sweep function"))
     function.set_value("levy").run()
     assert not at.exception
+
+
+def test_a_very_large_sweep_is_shown_without_what_cannot_be_told_apart(
+    manager: RunManager, stored: Stored
+) -> None:
+    axes = {"K": list(range(1, 21)), "c": list(range(1, 11))}
+    base = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 2}
+    spec = SweepSpec.parse({"base": base, "axes": axes, "seeds": "1"})
+    make_runs(manager.store, spec, 3)
+    at = open_page("sweep", sweep=stored(spec, "running"))
+    assert not at.exception
+    assert "too many cells" in said(at)
+    assert "more than 48 cells" in said(at)
+    assert len(figures(at)) == 2  # response and heat map
+    assert len(at.dataframe[0].value) == 200
 
 
 def test_the_form_is_the_sweeps_own_to_be_varied_from_there(

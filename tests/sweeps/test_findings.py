@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
 from dsebo.sweeps.findings import findings, report
-from dsebo.sweeps.paired import holm, seeds_needed, signed_rank
+from dsebo.sweeps.paired import holm, seeds_needed, signed_ranks
 from tests.sweeps.frames import progress, seeds
 
 FLAT = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
@@ -186,6 +188,25 @@ def test_a_field_of_the_objective_says_what_it_does_to_the_centre() -> None:
     )
 
 
+def test_the_centre_is_said_of_each_function_by_itself() -> None:
+    cells = {(k, f): [v * k for v in FLAT] for k in (1, 10) for f in ("sphere", "levy")}
+    centres = {(1, "sphere"): 3.0, (10, "sphere"): 5.0, (1, "levy"): 0.8, (10, "levy"): 0.8}
+    said = findings(progress(cells, ["K", "function"], centre=centres), ["K", "function"])
+    assert said[2:] == [
+        "Sphere: K changes the function itself: its value at the centre goes from 3 to 5."
+    ]
+
+
+def test_many_cells_take_no_longer_than_a_moment() -> None:
+    rng = np.random.default_rng(0)
+    cells = {(b, h): list(np.exp(rng.normal(size=30))) for b in range(1, 21) for h in range(60, 75)}
+    frame = progress(cells, ["beta", "d_h"])
+    begun = time.process_time()
+    said = findings(frame, ["beta", "d_h"])
+    assert time.process_time() - begun < 3.0
+    assert all(text.startswith("Averaged over") for text in said)
+
+
 def test_two_axes_name_the_best_cell_and_what_each_axis_does() -> None:
     cells = {
         (beta, d_h): [v * (5 if beta == 1 else 1) * (1 + 0.001 * d_h) for v in shuffled(beta + d_h)]
@@ -219,11 +240,14 @@ def test_holm_and_the_signed_rank_test() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([]) == []
     assert holm([0.9, 0.8]) == [1.0, 1.0]
-    assert signed_rank(np.zeros(6)) == 1.0
-    assert signed_rank(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0])) == pytest.approx(2 / 2**6)
-    assert signed_rank(np.array([1.0, -2.0, 3.0, 4.0, 5.0])) == pytest.approx(
-        wilcoxon([1.0, -2.0, 3.0, 4.0, 5.0], method="exact").pvalue
-    )
+    tied = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
+    rng = np.random.default_rng(2)
+    plain = [rng.normal(size=size) for size in (5, 8, 5, 8, 8)]
+    found = signed_ranks([np.zeros(6), tied, *plain])
+    assert found[0] == 1.0
+    assert found[1] == pytest.approx(2 / 2**6)
+    expected = [wilcoxon(one, method="exact").pvalue for one in plain]
+    assert found[2:] == pytest.approx(expected)
 
 
 def test_noise_alone_is_seldom_called_an_effect() -> None:

@@ -48,6 +48,8 @@ def test_a_preset_survives_the_form_and_the_link(preset: object) -> None:
     spec = preset.spec  # type: ignore[attr-defined]
     values = of_spec(spec)
     assert hashes(to_spec(values)) == hashes(spec)
+    assert to_spec(values).name == spec.name
+    assert to_spec({**values, "seeds": "1-3"}).name != spec.name  # it is another sweep
     again, said = from_link(to_link(values))
     assert said == []
     assert hashes(to_spec(again)) == hashes(spec)

@@ -1,0 +1,221 @@
+"""A sweep in a browser: chosen, made smaller, started, watched, paused, resumed, understood."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from dsebo.runs import Store
+from dsebo.runs.foreground import stored_run
+from dsebo.sweeps.holding import claim_sweep, release_sweep
+from dsebo.sweeps.records import create_sweep
+from dsebo.sweeps.spec import SweepSpec
+from tests.browser.conftest import settle, shot
+from tests.browser.test_story import SMALLEST_TEXT, press, wait_for_chart
+
+pytestmark = pytest.mark.browser
+
+GRID, RESPONSE = ".st-key-sweep_grid .live-chart", ".st-key-sweep_response .live-chart"
+PANELS = ".st-key-sweep_panels .live-chart"
+SMALLER = {"D": "50", "d_e": "5", "d_h": "20", "budget": "20"}
+LONG = 120_000  # ms: a worker process alone takes seconds to start
+
+
+def fill(page: Any, key: str, text: str, said: str = "") -> None:
+    """One input of the form, by its key, until the address says it."""
+    place = page.locator(f".st-key-sweep_{key} input").first
+    place.fill(text)
+    place.press("Enter")
+    page.wait_for_url(lambda address: (said or f"{key}={text}&") in f"{unquote(address)}&")
+    settle(page)
+
+
+def finished_runs(page: Any) -> int:
+    text = page.get_by_text(re.compile(r"\d+ of 12 runs finished")).first.inner_text()
+    return int(text.split()[0])
+
+
+def test_choose_start_watch_reload_pause_resume_and_see(
+    server: str, page: Any, tmp_path: Path
+) -> None:
+    page.goto(f"{server}/sweep")
+    settle(page)
+    page.get_by_text("See what a setting does").wait_for()
+    page.get_by_role("button", name="Choose").first.click()
+    page.wait_for_url(re.compile("vary=beta"))
+    fill(page, "vary-numbers", "2,6", "vary=beta=2,6&")
+    fill(page, "seeds", "1-6")
+    for name, text in SMALLER.items():
+        fill(page, name, text)
+    page.get_by_text("2 × 6 seeds = 12").wait_for()
+    shot(page, "sweep-before")
+
+    press(page, "Start")
+    page.wait_for_url(re.compile("sweep=[0-9a-f]{12}"))
+    wait_for_chart(page, GRID)
+    page.wait_for_function(  # the first bars: runs under way or finished
+        "c => document.querySelector(c)._fullData.some(t => t.x && t.x.length)", arg=GRID,
+        timeout=LONG,
+    )  # fmt: skip
+    press(page, "Pause")
+    page.get_by_text("Paused. The runs under way").wait_for(timeout=LONG)
+    resting = finished_runs(page)
+    address = page.url
+    page.reload()
+    settle(page)
+    assert page.url == address
+    page.get_by_text("Paused. The runs under way").wait_for()
+    wait_for_chart(page, GRID)
+    assert finished_runs(page) == resting
+    shot(page, "sweep-paused")
+
+    press(page, "Resume")
+    page.get_by_text("Paused. The runs under way").wait_for(state="detached")
+    wait_for_chart(page, RESPONSE)  # from the first finished seed on
+    _watch_for_blanks(page)
+    page.get_by_text("12 of 12 runs finished").wait_for(timeout=LONG)
+    page.locator(GRID).wait_for(state="detached")
+    assert page.evaluate("window.blank") == 0
+    sentence = page.locator(".st-key-findings").inner_text()
+    assert "β" in sentence
+    assert "seeds" in sentence or "worse" in sentence
+    n = page.evaluate("c => document.querySelector(c)._fullData.at(-1).x.length", RESPONSE)
+    assert n == 2
+    assert _refreshes(page, 3500) == 0  # nothing is polled any more
+    shot(page, "sweep-finished")
+    _curves_and_files(page, tmp_path)
+    _list_and_delete(page)
+
+
+def _watch_for_blanks(page: Any) -> None:
+    """Count the moments in which the response curve is not there."""
+    page.evaluate(
+        """c => {
+          const chart = document.querySelector(c);
+          window.blank = 0;
+          new MutationObserver(() => { if (!chart.querySelector('.main-svg')) window.blank++; })
+            .observe(chart, { childList: true, subtree: true });
+        }""",
+        RESPONSE,
+    )
+
+
+def _refreshes(page: Any, milliseconds: int) -> int:
+    """How often the page's script runs within that time."""
+    return int(
+        page.evaluate(
+            """async wait => {
+              const app = document.querySelector('[data-testid=stApp]');
+              let runs = 0;
+              const watch = new MutationObserver(() => {
+                if (app.dataset.testScriptState === 'running') runs++;
+              });
+              watch.observe(app, { attributes: true });
+              await new Promise(done => setTimeout(done, wait));
+              watch.disconnect();
+              return runs;
+            }""",
+            milliseconds,
+        )
+    )
+
+
+def _curves_and_files(page: Any, folder: Path) -> None:
+    page.get_by_text("Small multiples").click()
+    wait_for_chart(page, PANELS)
+    page.get_by_text("β = 2 (n = 6)").first.wait_for()
+    with page.expect_download() as picture:
+        page.locator(".st-key-sweep_response").get_by_text("Save as PNG").click()
+    assert Path(picture.value.path()).read_bytes().startswith(b"\x89PNG")
+    with page.expect_download() as table:
+        page.get_by_role("button", name="Table, CSV").click()
+    assert Path(table.value.path()).read_text().count("\n") == 3
+    with page.expect_download() as settings:
+        page.get_by_role("button", name="Sweep, YAML").click()
+    assert SweepSpec.from_yaml(Path(settings.value.path()).read_text()).total == 12
+    with page.expect_download() as report:
+        page.get_by_role("button", name="Report, HTML").click()
+    assert "plotly-graph-div" in Path(report.value.path()).read_text()
+
+
+def _list_and_delete(page: Any) -> None:
+    """Back to the list, open it from there (the table is a canvas), and delete it."""
+    press(page, "All sweeps")
+    page.get_by_text("Earlier sweeps").wait_for()
+    table = page.locator("[data-testid=stDataFrame]").first
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + 16, box["y"] + 36 + 17)
+    page.get_by_text("12 of 12 runs finished").wait_for()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete it").click()
+    page.get_by_text("See what a setting does").wait_for()
+    assert "sweep=" not in page.url
+
+
+def test_cancel_and_go_on(server: str, page: Any) -> None:
+    page.goto(f"{server}/sweep?vary=K=100,1000&seeds=1-20&method=random&D=40&d_e=4&budget=300")
+    settle(page)
+    press(page, "Start")
+    page.wait_for_url(re.compile("sweep=[0-9a-f]{12}"))
+    page.get_by_text("What is seen").wait_for(timeout=LONG)
+    press(page, "Cancel")
+    page.get_by_text("Cancelled. What had finished").wait_for(timeout=LONG)
+    before = page.get_by_text(re.compile(r"\d+ of 40 runs finished")).inner_text()
+    shot(page, "sweep-cancelled")
+    press(page, "Go on")
+    page.get_by_text("Cancelled. What had finished").wait_for(state="detached", timeout=LONG)
+    page.wait_for_function(
+        "before => !document.body.innerText.includes(before)", arg=before, timeout=LONG
+    )
+    if page.get_by_role("button", name="Cancel", exact=True).count():
+        press(page, "Cancel")
+        page.get_by_text(re.compile("Cancelled. What|of computing")).first.wait_for(timeout=LONG)
+
+
+@pytest.fixture(scope="module")
+def two_axes(folder: Path, example: str) -> str:
+    """The id of a finished sweep of two axes, in the server's store."""
+    base = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 12}
+    axes = {"K": [10, 100, 1000], "function": ["sphere", "levy"]}
+    spec = SweepSpec.parse({"base": base, "axes": axes, "seeds": "1-7"})
+    store = Store.open(f"sqlite:///{folder}/runs.db")
+    for one in spec.planned():
+        list(stored_run(one.config, store, "two axes"))
+    sweep_id = create_sweep(store, spec)
+    release_sweep(store, claim_sweep(store, sweep_id, 2), "finished")
+    store.close()
+    return sweep_id
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "dark")])
+def test_nothing_overflows_or_is_too_small(
+    server: str, browser: Any, two_axes: str, width: int, scheme: str
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    for name, query in (("sweep-start", ""), ("sweep", f"?sweep={two_axes}")):
+        page.goto(f"{server}/sweep{query}")
+        settle(page)
+        if query:
+            wait_for_chart(page, RESPONSE)
+            page.get_by_text("Levy: ").first.wait_for()
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(SMALLEST_TEXT) >= 14
+        shot(page, f"{name}-{width}-{scheme}")
+    context.close()
+
+
+@pytest.mark.parametrize("link", ["sweep?sweep=zz", "sweep?vary=beta=a,b,c&seeds=none"])
+def test_a_bad_link_shows_a_sentence(server: str, page: Any, link: str) -> None:
+    page.goto(f"{server}/{link}")
+    settle(page)
+    page.get_by_test_id("stAlert").first.wait_for()
+    assert "Traceback" not in page.content()
