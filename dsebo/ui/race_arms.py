@@ -35,14 +35,16 @@ def arms_figure(event: Mapping[str, Any], method: str) -> go.Figure:
     arms = [f"d = {d}" for d in event["dims"]]
     layout = theme.base_layout(100 + 110 * len(rows))
     layout |= {
-        "showlegend": scored and same_units, "uirevision": "arms", "meta": {"quiet": True},
-        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": rows["reward"][1],
-                   "yanchor": "bottom", "bgcolor": theme.CLEAR, "font": {"size": theme.SIZE}},
+        "uirevision": "arms", "meta": {"quiet": True},
         "xaxis": theme.axis(type="category", anchor=f"y{len(rows)}", showgrid=False),
     }  # fmt: skip
     notes = []
-    titles = {"pulls": "How often each arm was pulled", "reward": "Mean reward −y of each arm",
-              "score": f"What it was chosen by: {words}"}  # fmt: skip
+    both = f"Mean reward −y (dots) and {words} (diamonds)"
+    titles = {
+        "pulls": "How often each arm was pulled",
+        "reward": both if scored and same_units else "Mean reward −y of each arm",
+        "score": f"What it was chosen by: {words}",
+    }
     for index, (row, between) in enumerate(rows.items(), start=1):
         axis = theme.axis(domain=between, anchor="x", nticks=4)
         if row != "reward":
