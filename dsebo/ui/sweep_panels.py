@@ -25,7 +25,7 @@ MOST_OVERLAID = 8  # curves in one chart, told apart by colour and dash; more ha
 MOST_PANELS = 48
 WIDE, NARROW = 4, 2  # panels side by side; a phone has the second
 PANEL, TITLE, HEAD, FOOT = 200, 34, 40, 54  # px: a panel, its title, the figure's top and bottom
-LEGEND_LINE = 26  # px
+LEGEND_LINE = 30  # px
 GAP = 0.03  # share of the width between two panels
 VALUE, BETWEEN = 0.60, 0.10  # shares of a panel: the value's row, and the gap above the dimension's
 

@@ -20,7 +20,7 @@ from dsebo.ui.sweep_frames import Block, ValueAxis, blocks, cell_table, inner_ax
 from dsebo.ui.words import number
 
 HEIGHT, HEAD, FOOT = 320, 44, 56  # px
-LEGEND_ROW = 26  # px
+LEGEND_ROW = 30  # px
 TITLE = "Final value, lower is better"
 WIDE, NARROW = 3, 1  # functions side by side, each with axes of its own; a phone has the second
 GAP, BELOW = 0.10, 84  # share of the width, and px of the height, between two of them
