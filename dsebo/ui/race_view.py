@@ -45,7 +45,7 @@ FASTEST = 1.0  # seconds between two refreshes: many runs are drawn by the proce
 PER_RUN = 0.02  # more of them for each run
 ARMS = (
     "Each arm is a random subspace of d dimensions with a model of its own. The one pulled last is "
-    "red. A reward is −y: nearer to 0 is better."
+    "red. A reward is −y: the larger the better."
 )
 
 
