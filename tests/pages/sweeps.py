@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 from streamlit.testing.v1 import AppTest
 
 from dsebo.runs import RunManager, Store
@@ -79,8 +80,17 @@ def stored(manager: RunManager) -> Iterator[Stored]:
 def children(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The sweeps for which a process would have been started."""
     begun: list[str] = []
+
+    def begin(
+        store: Store, sweep_id: str, check: Callable[[Connection], None] | None = None
+    ) -> None:
+        if check is not None:
+            with store.read() as connection:
+                check(connection)
+        begun.append(sweep_id)
+
     for module in (sweep_setup, sweep_controls):
-        monkeypatch.setattr(module, "start_child", lambda _, sweep_id: begun.append(sweep_id))
+        monkeypatch.setattr(module, "start_child", begin)
     return begun
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
-from dsebo.runs import RunManager, Store, StoreError, schema
+from dsebo.runs import Limits, LimitSettings, RunManager, StoreError, schema
 from dsebo.sweeps.records import get_sweep, list_sweeps
 from dsebo.sweeps.spec import SweepSpec
 from dsebo.ui import session, sweep_controls
@@ -122,8 +122,20 @@ def test_a_sweep_that_nobody_works_on_gets_another_process(
     assert children == [sweep_id]
 
 
+def test_a_sweep_goes_on_within_the_limits_only(
+    manager: RunManager, stored: Stored, children: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = open_page("sweep", sweep=stored(one_axis(), "interrupted"))
+    tight = LimitSettings(all=Limits(seconds=0.001))
+    monkeypatch.setattr(manager, "settings", manager.settings.model_copy(update={"limits": tight}))
+    button(at, "Resume").click().run()
+    assert not at.exception
+    assert "is over the limit of" in at.toast[0].value
+    assert children == []
+
+
 def test_a_refused_order_is_said(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(store: Store, sweep_id: str) -> None:
+    def refuse(*_: object) -> None:
         raise StoreError("Sweep is at work in process 7.")
 
     monkeypatch.setattr(sweep_controls, "start_child", refuse)
