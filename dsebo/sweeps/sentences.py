@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dsebo.sweeps.naming import is_range, joined, part, several, symbol
+from dsebo.sweeps.naming import NAMED, is_range, joined, part, several, symbol
 from dsebo.sweeps.paired import LEAST_SEEDS, Outcomes, Pair, compare, most_shared, seeds_needed
 
 MOST_CELLS = 100  # of two axes, among which the best is singled out
@@ -26,7 +26,8 @@ class Found:
 def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> Found:
     """What the values of one axis do to the final value."""
     covered = [i for i in range(len(values)) if outcomes.seeds(i) >= LEAST_SEEDS]
-    if refused := _too_few(outcomes, covered, f"values of {symbol(axis)}"):
+    things = f"{axis}s" if axis in NAMED else f"values of {symbol(axis)}"
+    if refused := _too_few(outcomes, covered, things):
         return Found([refused])
     pairs = compare(outcomes, covered)
     best = min(covered, key=outcomes.median)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dsebo.sweeps.findings import finished
 from dsebo.sweeps.naming import is_number, part, value_label
-from dsebo.ui.scales import Array
+from dsebo.ui.scales import Array, Scale, possible
 
 FUNCTION = "function"
 LOG_FROM = 10.0  # the ratio of the largest to the least value from which an axis is logarithmic
@@ -50,6 +50,12 @@ def known(values: Any) -> float | None:
     """The one value that all rows share, where it is known; None where they differ or have none."""
     there = pd.to_numeric(values).dropna().unique()
     return float(there[0]) if len(there) == 1 else None
+
+
+def fitting(scale: Scale, minimum: float | None, values: Array) -> Scale:
+    """The scale itself; for a function below zero a linear one, as a logarithm does not exist."""
+    below = minimum is not None and minimum < 0
+    return "linear" if scale == "log" and below else possible(scale, values)
 
 
 @dataclass(frozen=True)

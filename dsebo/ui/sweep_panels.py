@@ -18,7 +18,7 @@ from dsebo.ui import scales, theme
 from dsebo.ui.compare_chart import Curves, compare_figure, draw_band
 from dsebo.ui.scales import Scale
 from dsebo.ui.sketch import Sketch
-from dsebo.ui.sweep_frames import known, labels
+from dsebo.ui.sweep_frames import fitting, known, labels
 from dsebo.ui.words import number
 
 MOST_OVERLAID = 8  # curves in one chart, told apart by colour and dash; more have panels
@@ -65,6 +65,7 @@ def overlay_figure(
         kind, scale, singles: As in Compare.
     """
     groups = {panel.label: panel.curves for panel in _panels(frame, axes, curves) if panel.curves}
+    scale = fitting(scale, known(frame["minimum"]), np.empty(0))
     figure = compare_figure(
         groups, kind, scale, singles, known(frame["minimum"]), known(frame["at_centre"]),
         slopes=False,
@@ -102,7 +103,7 @@ def panels_figure(
     shown = [curve for panel in panels for curve in panel.curves]
     lines = [line for panel in panels for line in (panel.minimum, panel.at_centre) if line]
     values = np.concatenate([*(curve.best for curve in shown), lines, np.empty(0)])
-    scale = scales.possible(scale, values)
+    scale = fitting(scale, known(frame["minimum"]), values)
     shared = _Shared(
         scale=scale,
         between=scales.span(scale, values),
@@ -276,6 +277,6 @@ def _grey_line(
     )  # fmt: skip
     sketch.scatter(
         x=[shared.longest], y=[at], xaxis=x, yaxis=y, mode="text", text=[f"{name} {number(value)}"],
-        textposition="top left" if name == "centre" else "bottom left", hoverinfo="skip",
+        textposition="top left", hoverinfo="skip",
         showlegend=False, cliponaxis=False,
     )  # fmt: skip

@@ -16,7 +16,16 @@ from dsebo.ui import scales, theme
 from dsebo.ui.compare_chart import SYMBOLS
 from dsebo.ui.scales import Array, Scale
 from dsebo.ui.sketch import Sketch
-from dsebo.ui.sweep_frames import Block, ValueAxis, blocks, cell_table, inner_axes, value_axis
+from dsebo.ui.sweep_frames import (
+    Block,
+    ValueAxis,
+    blocks,
+    cell_table,
+    fitting,
+    inner_axes,
+    known,
+    value_axis,
+)
 from dsebo.ui.words import number
 
 HEIGHT, HEAD, FOOT = 320, 44, 56  # px
@@ -96,13 +105,13 @@ class _Response:
         self.across = value_axis(block.rows, inner[0]) if inner else ONE_PLACE
         self.second = inner[1] if len(inner) == 2 else None
         values = self._all_values()
-        self.scale = scales.possible(scale, values)
+        self.scale = fitting(scale, known(block.rows["minimum"]), values)
         self.between = scales.span(self.scale, values, 0.1)
 
     @property
     def title(self) -> str:
-        """`Sphere: final value, lower is better`."""
-        return f"{self.block.name}: {TITLE[0].lower()}{TITLE[1:]}" if self.block.name else TITLE
+        """`Sphere: lower is better`."""
+        return f"{self.block.name}: lower is better" if self.block.name else TITLE
 
     def _all_values(self) -> Array:
         grey = self.table[["minimum", "at_centre"]].to_numpy(dtype=float).ravel()
@@ -149,7 +158,7 @@ class _Response:
         sketch.scatter(
             x=at, y=scales.place(self.scale, values), xaxis=self.x_name, yaxis=self.y_name,
             mode="lines+text", text=[""] * (len(at) - 1) + [f"{name} {number(values[-1])}"],
-            textposition="top left" if name == "centre" else "bottom left", cliponaxis=False,
+            textposition="top left", cliponaxis=False,
             line={"color": theme.GREY, "width": 1.5, "dash": "dash"}, customdata=values,
             hovertemplate=f"{name} %{{customdata:.4~g}}<extra></extra>", showlegend=False,
         )  # fmt: skip

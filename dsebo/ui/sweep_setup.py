@@ -18,6 +18,7 @@ from dsebo.sweeps.presets import PRESETS, Preset
 from dsebo.sweeps.records import SweepRow, create_sweep, delete_sweep, list_sweeps
 from dsebo.sweeps.spec import SweepSpec
 from dsebo.ui import session, sweep_form
+from dsebo.ui.sweep_frames import FUNCTION
 from dsebo.ui.sweep_values import Values, of_preset, to_spec
 from dsebo.ui.words import count, duration, plain, size
 
@@ -58,7 +59,8 @@ def show_plan(spec: SweepSpec) -> Plan:
     found = plan(session.manager().store, spec, session.owner())
     rows = "\n".join(f"| {name} | {value} |" for name, value in _lines(spec, found))
     st.markdown(f"| | |\n|:--|--:|\n{rows}")
-    needed = max(seeds_needed(len(axis.values)) for axis in spec.axes)
+    compared = [len(axis.values) for axis in spec.axes if axis.field != FUNCTION]
+    needed = max((seeds_needed(values) for values in compared), default=0)
     if len(spec.seeds) < needed:
         st.caption(
             f"With {count(len(spec.seeds), 'seed')} no difference can be shown to be more than "

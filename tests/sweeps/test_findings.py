@@ -151,6 +151,8 @@ def test_methods_and_choices_are_named() -> None:
         "DSEBO and Random search differ by less than the seeds do; "
         "TuRBO-1 is 3 times worse than DSEBO."
     ]
+    few = progress({("dsebo",): FLAT[:2], ("random",): FLAT[:3]}, ["method"])
+    assert findings(few, ["method"])[0].startswith("More seeds are needed: two methods can be")
     cells = {("paper",): FLAT, ("authors",): [v * 3 for v in FLAT]}
     assert findings(progress(cells, ["variant"]), ["variant"]) == [
         "variant = paper ends lowest: variant = authors is 3 times worse."

@@ -170,8 +170,14 @@ def test_a_negative_value_leaves_the_log_axis() -> None:
     frame = progress({(1,): [-5.0, -6.0], (8,): [-7.0, -8.0]}, minimum=-29.6, centre=-5.35)
     curves = {run: Curves(np.array([best]), np.array([5.0]))
               for run, best in zip(frame["run_id"], frame["best"], strict=True)}  # fmt: skip
-    assert panels_figure(frame, ["beta"], curves, scale="log").layout.yaxis.type == "linear"
-    assert response_figure(frame, ["beta"], scale="log").layout.yaxis.type == "linear"
+    for figure in (
+        panels_figure(frame, ["beta"], curves, scale="log"),
+        overlay_figure(frame, ["beta"], curves, scale="log"),
+        response_figure(frame, ["beta"], scale="log"),
+    ):
+        assert figure.layout.yaxis.type == "linear"
+        drawn = np.concatenate([t.y for t in figure.data if t.mode != "text" and not t.fill])
+        assert -7.5 in drawn  # the median itself, not its logarithm
 
 
 def test_an_empty_sweep_draws_empty_charts() -> None:
@@ -216,7 +222,7 @@ def test_the_centre_may_change_along_the_axis() -> None:
 def test_each_function_has_a_value_axis_of_its_own() -> None:
     figure = response_figure(functions(), ["d_e", "function"])
     assert [text for text in texts(figure) if ":" in text] == [
-        "<b>Sphere: final value, lower is better</b>", "<b>Levy: final value, lower is better</b>",
+        "<b>Sphere: lower is better</b>", "<b>Levy: lower is better</b>",
     ]  # fmt: skip
     sphere, levy = figure.layout.yaxis.range, figure.layout.yaxis2.range
     assert levy[0] > sphere[1]
