@@ -104,18 +104,15 @@ class _Response:
         self.table = cell_table(block.rows, inner)
         self.across = value_axis(block.rows, inner[0]) if inner else ONE_PLACE
         self.second = inner[1] if len(inner) == 2 else None
-        values = self._all_values()
+        values = self.done["best"].to_numpy(dtype=float)
         self.scale = fitting(scale, known(block.rows["minimum"]), values)
-        self.between = scales.span(self.scale, values, 0.1)
+        grey = self.table[["minimum", "at_centre"]].to_numpy(dtype=float).ravel()
+        self.between = scales.span(self.scale, np.concatenate([values, grey]), 0.1)
 
     @property
     def title(self) -> str:
         """`Sphere: lower is better`."""
         return f"{self.block.name}: lower is better" if self.block.name else TITLE
-
-    def _all_values(self) -> Array:
-        grey = self.table[["minimum", "at_centre"]].to_numpy(dtype=float).ravel()
-        return np.concatenate([self.done["best"].to_numpy(dtype=float), grey[grey != 0]])
 
     def axes(self, x_at: tuple[float, float], y_at: tuple[float, float]) -> dict[str, Any]:
         """The axes, standing there."""

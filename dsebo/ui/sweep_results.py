@@ -63,8 +63,8 @@ def _drawn(
 
 
 def _choose_look(row: SweepRow, frame: pd.DataFrame) -> Look:
-    below = frame["minimum"].dropna()
-    usual = default_scale(float(below.min()) if len(below) else None)
+    minima = frame["minimum"].dropna()  # one function below zero alone does not decide for all
+    usual = default_scale(float(minima.max()) if len(minima) else None)
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
         kind = st.segmented_control(
             "Over the seeds", list(BANDS), default="median", required=True,
