@@ -49,13 +49,13 @@ PRESETS: tuple[Preset, ...] = (
         200, {"beta": _BETAS},
     ),
     _preset(
-        "d_h", "Largest dimension d_h",
+        "d_h", "Largest dimension dₕ",
         f"How far the subspace may grow. {_TWO}",
         PAPER_BUDGET, {"d_h": _LARGEST, "function": _FUNCTIONS},
     ),
     _preset(
-        "d_h-small", "Largest dimension d_h",
-        "The paper's four values of d_h on Sphere, with 300 evaluations.",
+        "d_h-small", "Largest dimension dₕ",
+        "The paper's four values of dₕ on Sphere, with 300 evaluations.",
         300, {"d_h": _LARGEST},
     ),
     _preset(
@@ -69,13 +69,13 @@ PRESETS: tuple[Preset, ...] = (
         220, {"c": _SHIFTS},
     ),
     _preset(
-        "d_e", "Effective dimension d_e on Sphere and Levy",
+        "d_e", "Effective dimension dₑ on Sphere and Levy",
         "How many of the 1000 variables matter: does the subspace follow?",
         PAPER_BUDGET, {"d_e": _EFFECTIVE, "function": _FUNCTIONS},
     ),
     _preset(
-        "d_e-small", "Effective dimension d_e on Sphere and Levy",
-        "The paper's five values of d_e on both functions, with 160 evaluations.",
+        "d_e-small", "Effective dimension dₑ on Sphere and Levy",
+        "The paper's five values of dₑ on both functions, with 160 evaluations.",
         160, {"d_e": _EFFECTIVE, "function": _FUNCTIONS},
     ),
 )  # fmt: skip
