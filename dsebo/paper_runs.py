@@ -3,7 +3,7 @@
     python -m dsebo.paper_runs
 
 makes those that are missing, one after the other, and writes `dsebo/data/paper_runs.json.gz` after
-each, so that it goes on where it was stopped. About an hour on one core.
+each, so that it goes on where it was stopped. About half an hour on a quiet core.
 """
 
 from __future__ import annotations

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dsebo import paper_runs
-from dsebo.config import parse_flat
-from dsebo.events import Started
-from dsebo.paper_runs import ThinRun, complete, paper_configs, read, thin, write
+from dsebo.config import RunConfig, parse_flat
+from dsebo.events import Evaluated, Started
+from dsebo.paper_runs import NAME, bundled_paper_runs, complete, paper_configs, read, thin, write
 from dsebo.run import run
 
 SMALL = {"D": 50, "d_e": 8, "d_h": 20, "budget": 30, "beta": 6.0}
@@ -78,4 +80,20 @@ def test_the_papers_settings_are_120() -> None:
     assert len({config.to_json() for config in configs}) == 120
     assert {config.objective.D for config in configs} == {1000, 10_000}
     assert {config.budget for config in configs} == {500}
-    assert all(isinstance(one, ThinRun) for one in paper_runs.bundled_paper_runs())
+
+
+def test_the_bundle_is_whole_and_small() -> None:
+    runs = bundled_paper_runs()
+    assert [one.config for one in runs] == [c.model_dump(mode="json") for c in paper_configs()]
+    assert {one.evaluations for one in runs} == {500}
+    assert all(one.best_curve()[-1] == pytest.approx(one.best, rel=1e-5) for one in runs)
+    assert all(0 < one.seconds < 120 for one in runs)
+    assert (files("dsebo.data") / NAME).stat().st_size < 1.5e6  # type: ignore[attr-defined]
+
+
+def test_a_bundled_run_is_what_the_engine_gives() -> None:
+    """The first evaluations of one of them, run again; later ones hang on the last bits."""
+    bundled = bundled_paper_runs()[0]
+    events = islice(run(RunConfig.parse(bundled.config)), 8)
+    best = [event.best for event in events if isinstance(event, Evaluated)]
+    np.testing.assert_allclose(bundled.best_curve()[: len(best)], best, rtol=1e-3)
