@@ -6,13 +6,14 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypedDict, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from dsebo.runs import schema
 from dsebo.runs.errors import StoreError
-from dsebo.runs.leases import shown_state
+from dsebo.runs.leases import Holder, shown_state
 from dsebo.runs.owners import owner_mark
 from dsebo.runs.rows import ACTIVE, STATES
 
@@ -33,8 +34,9 @@ def shown_states(connection: Connection, run_id: str | None = None) -> dict[str,
     chosen = select(*(_run[name] for name in names)).where(_run.state.in_(ACTIVE))
     if run_id is not None:
         chosen = chosen.where(_run.id == run_id)
-    now = time.time()
-    seen = {row.id: (row.state, shown_state(row, now)) for row in connection.execute(chosen)}
+    now, alive = time.time(), cache(Holder.alive)  # a process with many runs is looked at once
+    rows = connection.execute(chosen)
+    seen = {row.id: (row.state, shown_state(row, now, alive)) for row in rows}
     return {run: shown for run, (stored, shown) in seen.items() if shown != stored}
 
 

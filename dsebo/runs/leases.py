@@ -12,7 +12,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -106,11 +106,11 @@ NO_LEASE: dict[str, Any] = {
 }
 
 
-def shown_state(row: Any, now: float) -> str:
+def shown_state(row: Any, now: float, alive: Callable[[Holder], bool | None] = Holder.alive) -> str:
     """The state as it is, not as it was last written: a dead holder writes nothing."""
     if row.state not in ACTIVE:
         return str(row.state)
-    if row.lease_token is None or _holder(row).alive() is False:
+    if row.lease_token is None or alive(_holder(row)) is False:
         return "interrupted"
     if row.lease_expires < now:
         return "stalled"

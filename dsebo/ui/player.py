@@ -127,4 +127,4 @@ def _show(
     then = run.until(t)
     heading(run.row)
     end = max(last, run.row.budget)
-    show_run(then, key, scale, stacked, value_range=span, axis_end=end)
+    show_run(then, scale, key, stacked, value_range=span, axis_end=end)

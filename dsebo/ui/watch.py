@@ -38,16 +38,19 @@ MOST_SIBLINGS = 20
 def watch(run_id: str) -> None:
     """The run, refreshed by itself until it ends.
 
-    Its name and buttons stand outside of what the timer draws anew: they change with the run's
-    state alone, and then the whole page is drawn.
+    Its name, buttons and the look of its charts stand outside of what the timer draws anew: they
+    change with the run's state or by a click, and then the whole page is drawn.
     """
     data = SHARED.data(session.manager().store, run_id)
     siblings(data.row)
     with st.container(key="head", horizontal=True, vertical_alignment="center"):
         heading(data.row)
         controls(data.row)
+    with st.container(horizontal=True, vertical_alignment="center", key="look"):
+        scale = scale_choice(data.row)
+        floors.switch()
     every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
-    st.fragment(run_every=every)(_refresh)(data.row.id, every, data.row.state)
+    st.fragment(run_every=every)(_refresh)(data.row.id, every, data.row.state, scale)
 
 
 def siblings(row: RunRow) -> None:
@@ -70,13 +73,13 @@ def siblings(row: RunRow) -> None:
         st.rerun()
 
 
-def _refresh(run_id: str, every: float | None, state: str) -> None:
+def _refresh(run_id: str, every: float | None, state: str, scale: Scale) -> None:
     """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
     data = SHARED.data(session.manager().store, run_id)
     if _by_timer() and (data.row.state != state or _wrong_pace(data, every)):
         st.rerun()
     show_state(data.row)
-    show_run(data, progress=True)
+    show_run(data, scale, live=True)
 
 
 def _wrong_pace(data: RunData, every: float | None) -> bool:
@@ -127,22 +130,12 @@ def scale_choice(row: RunRow) -> Scale:
     return chosen or default_scale(row.minimum)
 
 
-def _look(data: RunData) -> Scale:
-    """How the chart is drawn: its value axis, and whether with the floor."""
-    with st.container(horizontal=True, vertical_alignment="center", key="look"):
-        scale = scale_choice(data.row)
-        wanted = floors.switch()
-    if wanted:
-        floors.explain([data])
-    return scale
-
-
 def show_run(
     data: RunData,
+    scale: Scale,
     key: str = "",
-    scale: Scale | None = None,
     stacked: bool = False,
-    progress: bool = False,
+    live: bool = False,
     **drawing: Any,
 ) -> None:
     """Where it stands, the charts, the feed and the formula; one choice is shown in all."""
@@ -150,10 +143,11 @@ def show_run(
     if floors.is_on() and "floor" not in data.evaluations:
         data = floors.with_floor(data)
     entries = feed(data.events)
-    status(data, entries, key, progress)
+    status(data, entries, key, live)
     if not data.t and data.row.state == "queued":
         return
-    scale = scale or _look(data)
+    if live and floors.is_on():
+        floors.explain([data])
     figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
     _choose(place, live_chart(figure, key=f"chart{key}"))
     beside = "stacked" if stacked else "beside"  # one element where two columns would be three
