@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.runs.helpers import wait_for
+
+# As the README advises: Dask looks at what a worker does every 10 ms, and that takes its time.
+NO_PROFILER = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 
 
 class Cluster:
@@ -31,7 +35,7 @@ class Cluster:
         with (self._folder / f"{what}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.dask_{what}", *options, *common],
-                stdout=log, stderr=log, cwd=self._folder,
+                stdout=log, stderr=log, cwd=self._folder, env={**os.environ, **NO_PROFILER},
             )  # fmt: skip
 
     def close(self) -> None:
