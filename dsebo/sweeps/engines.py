@@ -16,6 +16,7 @@ from dsebo.sweeps.work import Outcome, Task, under_way, work
 CONNECT_SECONDS = 10
 _ORPHAN_SECONDS = 10.0  # that a worker without its parent has to save its run
 _NICE = 5  # pages and live runs go first
+_NO_TRACKER_NOISE = "ignore:resource_tracker:UserWarning"
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -24,6 +25,7 @@ def local_executor(workers: int) -> Executor:
     from loky import ProcessPoolExecutor
     from loky.backend import get_context
 
+    _hush_tracker()
     executor: Executor = ProcessPoolExecutor(
         workers,
         context=get_context("loky"),
@@ -32,6 +34,16 @@ def local_executor(workers: int) -> Executor:
         env=dict.fromkeys(_THREADS, "1"),
     )
     return executor
+
+
+def _hush_tracker() -> None:
+    """loky's tracker of temporary files warns, on our terminal, of those that are gone already.
+
+    It is a process of its own, so only its environment can tell it not to.
+    """
+    known = os.environ.get("PYTHONWARNINGS", "")
+    if _NO_TRACKER_NOISE not in known:
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (known, _NO_TRACKER_NOISE)))
 
 
 def _prepare(parent: int) -> None:
