@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: app test check bench setup clean
+.PHONY: app test proofs check bench setup clean
 
 app: $(READY)
 	$(BIN)/streamlit run app.py
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+proofs: $(READY)
+	$(BIN)/python -m pytest -m slow
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -61,6 +61,7 @@ def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any
     shot(page, "race")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
 @pytest.mark.parametrize(
     ("name", "words"), [("race", "Successive halving"), ("paper", "How the paper is read")]

@@ -158,6 +158,7 @@ def _list_and_delete(page: Any) -> None:
     assert "sweep=" not in page.url
 
 
+@pytest.mark.slow
 def test_cancel_and_go_on(server: str, page: Any) -> None:
     page.goto(f"{server}/sweep?vary=K=100,1000&seeds=1-20&method=random&D=40&d_e=4&budget=300")
     settle(page)
@@ -193,6 +194,7 @@ def two_axes(folder: Path, example: str) -> str:
     return sweep_id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "dark")])
 def test_nothing_overflows_or_is_too_small(
     server: str, browser: Any, two_axes: str, width: int, scheme: str

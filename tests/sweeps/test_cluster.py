@@ -81,6 +81,7 @@ def test_a_killed_worker_of_a_cluster_costs_nothing(cluster: Cluster, shared: St
     check_histories(shared, sweep)
 
 
+@pytest.mark.slow
 def test_a_dead_hosts_lease_runs_out(cluster: Cluster, shared: Store) -> None:
     """A run whose worker died on another host: waited for until its lease has run out."""
     sweep = spec(seeds="1")
@@ -100,6 +101,7 @@ def test_a_dead_hosts_lease_runs_out(cluster: Cluster, shared: Store) -> None:
     check_histories(shared, sweep)
 
 
+@pytest.mark.slow
 def test_the_command_on_a_cluster(cluster: Cluster, postgres_url: str, shared: Store) -> None:
     words = ["--D", "50", "--d-e", "5", "--method", "random", "--budget", "5", "--vary", "c=1,2"]
     options = ["--seeds", "1-2", "--db", postgres_url, "--cluster"]
@@ -119,6 +121,7 @@ def test_a_cluster_that_is_not_there(postgres_url: str, monkeypatch: pytest.Monk
     store.close()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_ends_leaves_a_sweep_to_be_resumed(
     cluster: Cluster, shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def test_ctrl_c_saves_every_run(store: Store, url: str, file: Path, sign: int) -
     assert [tuple(row) for row in ended] == [("interrupted", None)]
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_leaves_no_workers_and_goes_on(store: Store, url: str, file: Path) -> None:
     process = subprocess.Popen(
         command(str(file), "--db", url), stderr=subprocess.DEVNULL, start_new_session=True
@@ -158,6 +159,7 @@ def test_a_killed_sweep_leaves_no_workers_and_goes_on(store: Store, url: str, fi
     assert store.count_runs() == LONG.total
 
 
+@pytest.mark.slow
 def test_a_child_obeys_and_its_death_is_noted(store: Store) -> None:
     sweep = spec(seeds="1-2", budget=2000)
     sweep_id = create_sweep(store, sweep)
