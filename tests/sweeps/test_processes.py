@@ -66,6 +66,7 @@ def test_a_killed_worker_costs_nothing(store: Store, engine: LocalEngine) -> Non
     check_histories(store, LONG)
 
 
+@pytest.mark.slow
 def test_workers_have_one_thread_and_wait_for_a_core(store: Store, engine: LocalEngine) -> None:
     threads, niceness = engine.executor.submit(about_worker).result(120)
     assert threads == 1
@@ -115,6 +116,7 @@ def members(group: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_saves_every_run(store: Store, url: str, file: Path, sign: int) -> None:
     process = subprocess.Popen(
@@ -194,6 +196,7 @@ def noted(store: Store, sweep_id: str) -> Any:
     return row if row.error else None
 
 
+@pytest.mark.slow
 def test_a_child_that_cannot_start_says_why(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep_id = create_sweep(store, random_spec())
     monkeypatch.setenv("DSEBO_SETTINGS", "/nowhere/settings.toml")
