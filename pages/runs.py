@@ -28,7 +28,7 @@ if not columns["id"]:
         st.page_link("pages/run.py", label="Launch a run", icon=":material/play_circle:")
     st.stop()
 
-chosen = runs_table.show(store, columns)
+chosen = runs_table.show(store, columns, deleted)
 total = store.count_runs(deleted=deleted, **wanted)
 st.caption(
     f"{count(total, 'run')}{', the newest are shown' if total > len(columns['id']) else ''}. "

@@ -117,14 +117,8 @@ def _empty(
         "meta": {"changes": changes, "budget": budget},
         "xaxis": theme.iteration_axis(budget, "y3" if rows is ROWS else "y"),
     }
-    notes = []
-    for index, (row, between) in enumerate(rows.items(), start=1):
-        title, name = NAMES[row]
-        layout[f"yaxis{index if index > 1 else ''}"] = theme.axis(
-            domain=between, anchor="x", nticks=5
-        )
-        notes += [theme.heading(title, between[1]), theme.axis_name(name, between)]
-    return Sketch(layout, notes=notes)
+    axes, notes = theme.stacked_rows(rows, NAMES)
+    return Sketch(layout | axes, notes=notes)
 
 
 def _draw_values(

@@ -104,13 +104,8 @@ def _frame(rows: Mapping[str, tuple[float, float]], longest: int, groups: int) -
         "xaxis": theme.iteration_axis(longest, f"y{len(rows)}" if len(rows) > 1 else "y"),
     }  # fmt: skip
     layout["margin"] = {**layout["margin"], "t": 44 + legend}
-    notes = []
-    for index, (row, between) in enumerate(rows.items(), start=1):
-        title, name = NAMES[row]
-        axis = f"yaxis{index if index > 1 else ''}"
-        layout[axis] = theme.axis(domain=between, anchor="x", nticks=5)
-        notes += [theme.heading(title, between[1]), theme.axis_name(name, between)]
-    return Sketch(layout, notes=notes)
+    axes, notes = theme.stacked_rows(rows, NAMES)
+    return Sketch(layout | axes, notes=notes)
 
 
 def draw_band(

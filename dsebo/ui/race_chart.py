@@ -110,14 +110,8 @@ def _frame(rows: Mapping[str, tuple[float, float]], budget: int, names: Sequence
         "meta": {"file": "dsebo-race", "save": True, "narrow": narrow},
         "xaxis": theme.iteration_axis(budget, "y2" if rows is ROWS else "y"),
     }  # fmt: skip
-    notes = []
-    for index, (row, between) in enumerate(rows.items(), start=1):
-        title, name = NAMES[row]
-        layout[f"yaxis{index if index > 1 else ''}"] = theme.axis(
-            domain=between, anchor="x", nticks=5
-        )
-        notes += [theme.heading(title, between[1]), theme.axis_name(name, between)]
-    return Sketch(layout, notes=notes)
+    axes, notes = theme.stacked_rows(rows, NAMES)
+    return Sketch(layout | axes, notes=notes)
 
 
 def time_figure(spent: pd.DataFrame) -> go.Figure:

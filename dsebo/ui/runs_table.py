@@ -67,7 +67,7 @@ def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
     )
 
 
-def show(store: Store, columns: dict[str, list[Any]]) -> list[RunRow]:
+def show(store: Store, columns: dict[str, list[Any]], deleted: bool) -> list[RunRow]:
     """The table; the runs that are selected."""
     ids = columns["id"]
     shown = st.dataframe(
@@ -87,7 +87,9 @@ def show(store: Store, columns: dict[str, list[Any]]) -> list[RunRow]:
         },
     )
     chosen = [ids[index] for index in shown["selection"]["rows"] if 0 <= index < len(ids)]
-    return [store.get_run(run_id) for run_id in chosen]
+    found = store.list_runs(ids=chosen, deleted=deleted) if chosen else []  # all may be selected
+    rows = {row.id: row for row in found}
+    return [rows[run_id] for run_id in chosen if run_id in rows]
 
 
 def each(rows: Sequence[RunRow], action: Callable[[str, str], None], done: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
@@ -98,3 +99,22 @@ def heading(text: str, y: float) -> dict[str, Any]:
         "xanchor": "left", "yanchor": "bottom", "yshift": 6, "showarrow": False,
         "font": {"size": TITLE_SIZE},
     }  # fmt: skip
+
+
+def stacked_rows(
+    rows: Mapping[str, tuple[float, float]], names: Mapping[str, tuple[str, str]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(the value axes of rows over one x axis, their titles and names), from the first row on.
+
+    Args:
+        rows: The part of the height that each row takes.
+        names: The title and the axis' name of each.
+    """
+    axes: dict[str, Any] = {}
+    notes: list[dict[str, Any]] = []
+    for index, (row, between) in enumerate(rows.items(), start=1):
+        title, name = names[row]
+        place = f"yaxis{index if index > 1 else ''}"
+        axes[place] = axis(domain=between, anchor="x", nticks=5)
+        notes += [heading(title, between[1]), axis_name(name, between)]
+    return axes, notes
