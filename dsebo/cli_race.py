@@ -26,7 +26,7 @@ from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.fields import ConfigError
 from dsebo.paper import printed_mean
-from dsebo.race import OWN_SCALE, Entrant, Race, label_of
+from dsebo.race import CLIPPED, Race, label_of
 from dsebo.racing import CENTRE, TAG, Result, standings
 from dsebo.runs.predict import predict
 from dsebo.sweeps.fields import read_value
@@ -136,12 +136,8 @@ def _say_before(race: Race) -> None:
         typer.echo(f"{label}: about {cost.seconds:.2g} s and {memory:.0f} MB a run", err=True)
     many = f"{_count(len(race.entrants), 'method')} from {_count(len(race.seeds), 'seed')}"
     typer.echo(f"{many}: about {total:.0f} s.", err=True)
-    if any(_own_scale(race, entrant) for entrant in race.entrants):
-        typer.echo(f"Note: {OWN_SCALE}", err=True)
-
-
-def _own_scale(race: Race, entrant: Entrant) -> bool:
-    return getattr(race.config(entrant).optimizer, "scale", "") == "own"
+    if race.clips:
+        typer.echo(f"Note: {CLIPPED}", err=True)
 
 
 def _unstored(config: RunConfig, on_id: Callable[[str], None]) -> Generator[Event, None, None]:

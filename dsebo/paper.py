@@ -19,7 +19,7 @@ from dsebo.analysis import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, facts, p
 from dsebo.config import RunConfig, parse_flat
 from dsebo.fields import ConfigError
 from dsebo.paper_runs import FUNCTIONS, ThinRun
-from dsebo.race import seeds_text
+from dsebo.race import Entrant, seeds_text
 from dsebo.runs import RunRow, Store
 from dsebo.runs.rows import ACTIVE
 
@@ -32,10 +32,10 @@ TITLES = {
     4: "Bandits over subspaces, functions of 1000 variables",
     5: "Bandits over subspaces, real tasks",
 }
-METHODS_HERE = {
-    "SIRBO": "sirbo", "HesBO": "hesbo", "REMBO": "rembo", "BAxUS": "baxus", "MCTSVS": "mcts-vs",
-    "TuRBO": "turbo", "SBO-SE": "sbo-se", "DCEM": "dcem", "LMMAES": "lm-ma-es",
-    "Random Search": "random", "DSEBO": "dsebo", "Extreme": "bandit-extreme",
+METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the printed figures
+    "SIRBO": "sirbo", "HesBO": "hesbo", "REMBO": "rembo:scale=unit", "BAxUS": "baxus",
+    "MCTSVS": "mcts-vs", "TuRBO": "turbo", "SBO-SE": "sbo-se", "DCEM": "dcem",
+    "LMMAES": "lm-ma-es", "Random Search": "random", "DSEBO": "dsebo", "Extreme": "bandit-extreme",
     "Random": "bandit-random", "epsilon-greedy": "bandit-epsilon-greedy", "C-UCB": "bandit-c-ucb",
     "Softmax": "bandit-softmax", "TS": "bandit-thompson", "UCB-E": "bandit-ucb-e",
     "S-Halving": "bandit-successive-halving", "Expectation": "bandit-expectation",
@@ -141,8 +141,9 @@ def _config(task: str, D: int, method: str, d: int | None) -> RunConfig | None:
     function, here = _FUNCTION_OF.get(task.lower()), METHODS_HERE.get(method)
     if function is None or here is None or D not in PAPER_DIMENSIONS:
         return None
-    flat = {"function": function, "D": D, "method": here, "budget": PAPER_BUDGET}
-    return parse_flat(flat if d is None else {**flat, "d": d})
+    entrant = Entrant.parse(here)
+    flat = {"function": function, "D": D, "budget": PAPER_BUDGET, "method": entrant.method}
+    return parse_flat({**flat, **dict(entrant.changes), **({} if d is None else {"d": d})})
 
 
 def references(row: PaperRow) -> tuple[float | None, float | None]:
@@ -239,9 +240,8 @@ def command(row: PaperRow, seeds: Sequence[int]) -> str:
     """The command line that runs this row from these seeds."""
     if row.config is None or not seeds:
         return ""
-    of = row.config.objective
-    d = "" if row.subspace_d is None else f" --d {row.subspace_d}"
+    of, d = row.config.objective, "" if row.subspace_d is None else f" --d {row.subspace_d}"
     return (
-        f"dsebo race --methods {row.config.optimizer.method} --function {of.name} --D {of.D}{d} "
+        f"dsebo race --methods {METHODS_HERE[row.method]} --function {of.name} --D {of.D}{d} "
         f"--budget {row.config.budget} --seeds {seeds_text(seeds)}"
     )

@@ -89,7 +89,8 @@ READINGS = (
     ),
     Reading(
         "Scale of REMBO and of the bandits",
-        "Their own: A of N(0, 1), which clips nearly every coordinate to a wall of the box.",
+        "A of N(0, 1) and z in [−1, 1]: the one that gives the printed figures. It clips most "
+        "coordinates to a wall of the box (REMBO's authors, with z in ±√d, nearly all).",
         "DSEBO's, with which they take part.",
         {"method": "rembo", "scale": "dsebo"},
     ),

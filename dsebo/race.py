@@ -18,10 +18,10 @@ from dsebo.sweeps.fields import read_seeds, read_value
 
 MOST_SEEDS = 100
 MOST_RUNS = 300
-OWN_SCALE = (
-    "REMBO and the bandits at their own scale, N(0, 1), lose by construction: nearly every "
-    "coordinate is clipped to a wall of the box, and the optimum is not there. Random search does "
-    "better. At DSEBO's scale they take part."
+CLIPPED = (
+    "With A of N(0, 1), as REMBO and the bandits have it, most coordinates are clipped to a wall "
+    "of the box, and the optimum is not there: large subspaces lose by construction, even to "
+    "random search. At DSEBO's scale they take part."
 )
 
 _OF_ITSELF = ("scale", "variant")  # settings that bring other defaults along
@@ -111,6 +111,12 @@ class Race:
         flat = {"method": entrant.method, **shared, **dict(entrant.changes)}
         return parse_flat({**flat, "seed": self.seeds[0] if seed is None else seed})
 
+    @property
+    def clips(self) -> bool:
+        """Whether `CLIPPED` is to be said of it."""
+        scales = (getattr(self.config(one).optimizer, "scale", "dsebo") for one in self.entrants)
+        return any(scale != "dsebo" for scale in scales)
+
     def configs(self) -> Iterator[tuple[Entrant, RunConfig]]:
         """Every run."""
         for entrant in self.entrants:
@@ -185,12 +191,18 @@ def entrant_of(config: Mapping[str, Any]) -> Entrant:
     own = (_names(method) - _of_all()) & set(flat)
     kept = {name: flat[name] for name in _OF_ITSELF if name in own}
     usual = flat_config(_usual(method, flat["D"], tuple(kept.items())))
-    changes = [pair for pair in kept.items() if pair in _WORDS]
+    default = METHODS[method].model_fields
+    changes = [(name, value) for name, value in kept.items() if value != default[name].default]
     changes += [(name, flat[name]) for name in sorted(own) if flat[name] != usual[name]]
     return Entrant(method, tuple(changes))
 
 
-_WORDS = {("scale", "dsebo"): "DSEBO's scale", ("variant", "authors"): "authors' variant"}
+_WORDS = {
+    ("scale", "dsebo"): "DSEBO's scale",
+    ("scale", "unit"): "z in ±1",
+    ("scale", "own"): "z in ±√d",
+    ("variant", "authors"): "authors' variant",
+}
 
 
 @lru_cache(maxsize=256)

@@ -21,13 +21,17 @@ def fingerprint(*arrays: np.ndarray) -> str:
 
 
 class GaussianEmbedding:
-    """x = clip(A z), A of N(0, 1) and z in ±√d, or A of N(0, 1/100) and z in ±1 as in DSEBO."""
+    """x = clip(A z), z in ±half_width.
+
+    Own: A of N(0, 1) and z in ±√d, as REMBO's authors have it. Unit: the same A and z in ±1, which
+    gives the paper's figures. DSEBO's: A of N(0, 1/100) and z in ±1.
+    """
 
     def __init__(self, D: int, d: int, scale: Scale, rng: np.random.Generator) -> None:
         self._columns: Array = rng.standard_normal((d, D))
         if scale == "dsebo":
             self._columns *= np.sqrt(1.0 / min(D, DSEBO_D_H))
-        self.half_width = 1.0 if scale == "dsebo" else float(np.sqrt(d))
+        self.half_width = float(np.sqrt(d)) if scale == "own" else 1.0
 
     def lift(self, z: Array) -> Array:
         """(D,) from (d,)."""

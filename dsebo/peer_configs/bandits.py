@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from dsebo.fields import setting
 from dsebo.peer_configs.cost import Coefficients
 from dsebo.peer_configs.model import SearchConfig
-from dsebo.peer_configs.subspace import SCALE_HELP, Scale
+from dsebo.peer_configs.subspace import SCALE_HELP, Scale, clipping_warning
 
 DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 
@@ -20,7 +20,7 @@ class BanditConfig(SearchConfig):
         100, "Largest arm", "Arms are the dimensions 10, 20, 30, 50, 70, 90, 100 up to this.",
         "d_max", ge=10, le=100,
     )  # fmt: skip
-    scale: Scale = setting("own", "Scale of the embeddings", SCALE_HELP)
+    scale: Scale = setting("unit", "Scale of the embeddings", SCALE_HELP)
     reward: Literal["value", "rank"] = setting(
         "value", "Reward", "−y of the point, as in the paper; or its rank among all, in [0, 1]."
     )
@@ -56,12 +56,7 @@ class BanditConfig(SearchConfig):
 
     def warnings(self, budget: int) -> list[str]:
         """That most coordinates sit on the box's walls; that not every arm is begun."""
-        said = []
-        if self.scale == "own":
-            said.append(
-                "At the scale N(0, 1) nearly all coordinates are clipped: where the optimum is not "
-                "on the walls, random search does better."
-            )
+        said = clipping_warning(self.scale)
         if budget < len(self.dimensions):
             said.append(f"{budget} evaluations do not begin all {len(self.dimensions)} arms.")
         return said

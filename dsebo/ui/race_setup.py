@@ -6,7 +6,7 @@ import streamlit as st
 
 from dsebo.config import METHODS
 from dsebo.fields import ConfigError
-from dsebo.race import OWN_SCALE, Entrant, Race, label_of
+from dsebo.race import CLIPPED, Entrant, Race, label_of
 from dsebo.racing import launch, refusal
 from dsebo.runs import LimitExceeded, StoreError
 from dsebo.ui import race_form, session
@@ -68,8 +68,8 @@ def _start(values: race_form.Values) -> list[str] | None:
         "Launch", type="primary", width="stretch", icon=":material/rocket_launch:",
         disabled=race is None or bool(refused),
     )  # fmt: skip
-    if race and any(_own_scale(race, entrant) for entrant in race.entrants):
-        st.info(OWN_SCALE, icon=":material/info:")
+    if race and race.clips:
+        st.info(CLIPPED, icon=":material/info:")
     return _launch(race) if pressed and race else None
 
 
@@ -92,10 +92,6 @@ def _refusals(race: Race) -> list[str]:
             found.append(f"{label_of(config.model_dump(mode='json'))}: {why}")
     whole = "" if found else refusal(manager, [config for _, config in race.configs()], owner)
     return found or ([f"All runs together: {whole}"] if whole else [])
-
-
-def _own_scale(race: Race, entrant: Entrant) -> bool:
-    return getattr(race.config(entrant).optimizer, "scale", "") == "own"
 
 
 def _launch(race: Race) -> list[str] | None:

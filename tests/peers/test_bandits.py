@@ -147,8 +147,10 @@ def test_arms_do_not_exceed_the_space() -> None:
 
 
 def test_scale_of_the_embeddings() -> None:
-    own = optimizer_of("bandit-random", 500)
+    own = optimizer_of("bandit-random", 500, scale="own")
+    unit = optimizer_of("bandit-random", 500)
     narrow = optimizer_of("bandit-random", 500, scale="dsebo")
     assert [arm.half_width for arm in own.embeddings] == pytest.approx(np.sqrt(own.dims))
-    assert {arm.half_width for arm in narrow.embeddings} == {1.0}
+    assert {arm.half_width for arm in (*unit.embeddings, *narrow.embeddings)} == {1.0}
+    assert unit.embeddings[2]._columns.std() == pytest.approx(1.0, rel=0.02)
     assert narrow.embeddings[2]._columns.std() == pytest.approx(0.1, rel=0.02)

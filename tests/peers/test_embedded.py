@@ -18,9 +18,13 @@ def test_rembo_at_its_own_scale_is_clipped_as_measured(d: int, clipped: float) -
     assert share == pytest.approx(clipped, abs=0.01)
 
 
-@pytest.mark.parametrize(("d", "clipped"), [(10, 0.0), (30, 0.002), (100, 0.08)])
-def test_rembo_at_the_scale_of_dsebo_is_not(d: int, clipped: float) -> None:
-    optimizer = optimizer_of("rembo", 1000, d=d, scale="dsebo")
+@pytest.mark.parametrize(
+    ("scale", "d", "clipped"),
+    [("dsebo", 10, 0.0), ("dsebo", 30, 0.002), ("dsebo", 100, 0.08),
+     ("unit", 10, 0.58), ("unit", 30, 0.75), ("unit", 100, 0.86)],
+)  # fmt: skip
+def test_rembo_with_z_in_one_is_clipped_less(scale: str, d: int, clipped: float) -> None:
+    optimizer = optimizer_of("rembo", 1000, d=d, scale=scale)
     Z = np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, d))
     share = np.mean([np.abs(optimizer.lift(z)) == 1.0 for z in Z])
     assert share == pytest.approx(clipped, abs=0.01)

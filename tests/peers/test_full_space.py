@@ -1,5 +1,8 @@
 """VBO, SBO-SE, SIRBO and MCTS-VS."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
@@ -7,7 +10,10 @@ from scipy.linalg import subspace_angles
 from dsebo.baselines.base import latin_hypercube
 from dsebo.baselines.sirbo import sliced_inverse_regression
 from dsebo.events import Restarted, Split, SubspaceChanged
+from dsebo.optimizer import Array
 from tests.peers.helpers import optimizer_of, play, sphere
+
+Function = Callable[[Array], float]
 
 
 def test_vbo_prior_grows_with_the_dimension() -> None:
@@ -16,9 +22,19 @@ def test_vbo_prior_grows_with_the_dimension() -> None:
     assert prior.sigma == pytest.approx(np.sqrt(3))
 
 
+def left_over(make: Callable[[int], Any], function: Function, steps: int, start: int) -> float:
+    """What is left of the best of the first `start` values; the median of three seeds.
+
+    A single run hangs on the last bits of the arithmetic, which differ between processors.
+    """
+    runs = [play(make(seed), function, steps)[1] for seed in (1, 2, 3)]
+    return float(np.median([min(values) / min(values[:start]) for values in runs]))
+
+
 def test_vbo_finds_the_minimum_in_all_variables() -> None:
-    _, values, _ = play(optimizer_of("vbo", 20), sphere(0.3), 50)
-    assert min(values) < 0.2 * min(values[:10])
+    assert (
+        left_over(lambda s: optimizer_of("vbo", 20, seed=s), sphere(0.3), 50, 10) < 0.4
+    )  # random search: 0.67
 
 
 def test_sbo_se_starts_at_the_root_of_d_and_has_no_prior() -> None:
@@ -29,8 +45,7 @@ def test_sbo_se_starts_at_the_root_of_d_and_has_no_prior() -> None:
 
 
 def test_sbo_se_finds_the_minimum_in_all_variables() -> None:
-    _, values, _ = play(optimizer_of("sbo-se", 12), sphere(0.3), 50)
-    assert min(values) < 0.5 * min(values[:20])
+    assert left_over(lambda s: optimizer_of("sbo-se", 12, seed=s), sphere(0.3), 50, 20) < 0.2
 
 
 def test_latin_hypercube_has_one_point_a_stratum() -> None:
@@ -72,9 +87,15 @@ def test_sirbo_dual_solves_the_primal_eigenproblem() -> None:
 
 def test_sirbo_finds_a_ridge() -> None:
     direction = np.random.default_rng(1).normal(size=30) / np.sqrt(30)
-    optimizer = optimizer_of("sirbo", 30, d=2, n_init=15)
-    _, values, events = play(optimizer, lambda x: float((x @ direction - 2.0) ** 2), 40)
-    assert min(values) < 0.02 * min(values[:15])
+
+    def ridge(x: Array) -> float:
+        return float((x @ direction - 2.0) ** 2)
+
+    def new(seed: int) -> Any:
+        return optimizer_of("sirbo", 30, seed=seed, d=2, n_init=30)
+
+    assert left_over(new, ridge, 80, 30) < 0.15  # random search: 0.57
+    _, _, events = play(new(1), ridge, 40)
     turned = [event for event in events if isinstance(event, SubspaceChanged)]
     assert turned[0].d_from is None
     assert all(0.0 <= event.angle <= 90.0 for event in turned[1:] if event.angle is not None)

@@ -106,8 +106,9 @@ def test_what_is_missing_are_the_smallest_free_seeds() -> None:
     assert own_runs(row, [final(row, seed, 1.0) for seed in range(50, 60)]).missing == ()
 
 
-def test_the_command_runs_exactly_the_row() -> None:
-    row = row_of("HesBO, d = 50", 3, "Levy")
+@pytest.mark.parametrize("name", ["HesBO, d = 50", "REMBO, d = 30", "DSEBO"])
+def test_the_command_runs_exactly_the_row(name: str) -> None:
+    row = row_of(name, 3, "Levy")
     words = command(row, [4]).split()
     flags = dict(zip(words[2::2], words[3::2], strict=True))
     methods, seeds = flags.pop("--methods"), flags.pop("--seeds")

@@ -37,9 +37,9 @@ def test_every_entrant_gets_the_same_function_and_its_own_settings() -> None:
 
 
 def test_one_method_may_run_twice_with_different_settings() -> None:
-    race = Race.parse("rembo,rembo:scale=dsebo:d=7", TASK, "1")
+    race = Race.parse("rembo,rembo:scale=dsebo:d=7,rembo:scale=unit", TASK, "1")
     labels = [label_of(race.config(one).model_dump(mode="json")) for one in race.entrants]
-    assert labels == ["REMBO", "REMBO, DSEBO's scale, d = 7"]
+    assert labels == ["REMBO", "REMBO, DSEBO's scale, d = 7", "REMBO, z in ±1"]
     assert Entrant.parse(race.entrants[1].text) == race.entrants[1]
     again = [entrant_of(race.config(one).model_dump(mode="json")) for one in race.entrants]
     assert tuple(again) == race.entrants
