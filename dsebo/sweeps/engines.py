@@ -74,6 +74,10 @@ class Engine(ABC):
     def at_once(self) -> int:
         """How many tasks are worked on at a time."""
 
+    def wanted(self) -> int:
+        """How many tasks it should have: no more than it works on at once."""
+        return self.at_once()
+
     @abstractmethod
     def replace(self) -> None:
         """Another executor in place of one that has broken."""
@@ -99,6 +103,14 @@ class LocalEngine(Engine):
     def at_once(self) -> int:
         """The number of processes."""
         return self._workers
+
+    def wanted(self) -> int:
+        """One task ready for each: all processes take from one queue.
+
+        A Dask worker has a queue of its own, and what waits in it another, idle worker does not
+        get in time: two runs of 24 were then lost to waiting.
+        """
+        return 2 * self._workers
 
     def replace(self) -> None:
         """A pool that has lost a process is of no use any more."""

@@ -141,10 +141,10 @@ class _Work:
         return wanted
 
     def _hand_out(self) -> None:
-        """Keep every worker busy, and one task ready for each."""
+        """Keep every worker busy, with tasks ready where any worker may take them."""
         while self.later and self.later[0][0] <= time.monotonic():
             self.pending.append(self.later.popleft()[1])
-        room = 2 * self.engine.at_once() - len(self.under_way) if self.pending else 0
+        room = self.engine.wanted() - len(self.under_way) if self.pending else 0
         for _ in range(min(room, len(self.pending))):
             planned = self.pending.popleft()
             try:
