@@ -24,19 +24,13 @@ from botorch.utils.transforms import t_batch_mode_transform
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from linear_operator.utils.errors import NotPSDError  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from torch import Tensor
 
 from benchmarks.plain_botorch import box_of, new_model, propose
 from dsebo.acquisition import kappa
+from dsebo.surrogate import correlation, inverse_and_logdet, squared_distances
 
 Array = NDArray[np.float64]
-
-
-def squared_distances(X: Array) -> Array:
-    """|x_a - x_b|^2 (n, n) of scaled points."""
-    norms = (X * X).sum(axis=1)
-    return np.asarray(np.maximum(norms[:, None] + norms - 2.0 * X @ X.T, 0.0))
 
 
 class DataTerm(NamedTuple):
@@ -51,23 +45,25 @@ class DataTerm(NamedTuple):
 def data_term(X: Array, y: Array, scale: Array, noise: float, constant: float) -> DataTerm:
     """log N(y; c, K + s2 I), K the squared-exponential kernel, with its gradient."""
     scaled = X / scale
-    kernel = np.exp(-0.5 * squared_distances(scaled))
-    covariance = kernel.copy(order="F")
-    covariance[np.diag_indices_from(covariance)] += noise
-    factor, info = dpotrf(covariance, lower=1, clean=1, overwrite_a=1)
-    if info != 0:
-        raise NotPSDError("The covariance of the data has no Cholesky factor.")
+    kernel, _ = correlation("rbf", squared_distances(scaled, scaled))
+    covariance = kernel.copy()
+    covariance.flat[:: len(y) + 1] += noise
+    try:
+        inverse, logdet = inverse_and_logdet(covariance)
+    except np.linalg.LinAlgError as error:
+        raise NotPSDError(str(error)) from None
     residual = y - constant
-    alpha, _ = dpotrs(factor, residual, lower=1)
-    logdet = 2.0 * np.log(np.diag(factor)).sum()
+    alpha = inverse @ residual
     value = -0.5 * (residual @ alpha + logdet + len(y) * math.log(2 * math.pi))
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    W = 0.5 * (np.outer(alpha, alpha) - inverse)  # d value / d covariance
-    M = W * kernel
+    W = np.multiply.outer(0.5 * alpha, alpha)
+    inverse *= 0.5
+    W -= inverse  # d value / d covariance
+    by_noise = float(np.trace(W))
+    W *= kernel
+    M = W
     # sum_ab M_ab (x_aj - x_bj)^2 = 2 (sum_a (M 1)_a x_aj^2 - x_j' M x_j)
     spread = 2.0 * (M.sum(axis=1) @ (scaled * scaled) - ((M @ scaled) * scaled).sum(axis=0))
-    return DataTerm(float(value), spread / scale, float(np.trace(W)), float(alpha.sum()))
+    return DataTerm(float(value), spread / scale, by_noise, float(alpha.sum()))
 
 
 def log_prior(prior: Any, x: Array) -> tuple[float, Array]:
