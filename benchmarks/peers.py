@@ -21,8 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsebo.analysis import paper_results
+from dsebo.analysis import PAPER_NAMES, paper_results
 from dsebo.config import METHODS, RunConfig
+from dsebo.paper import METHODS_HERE
+from dsebo.paper_runs import FUNCTIONS
+from dsebo.race import Entrant
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
@@ -31,40 +34,13 @@ RUNS, TABLE = RESULTS / "peers.csv", RESULTS / "peers.md"
 COLUMNS = ["function", "method", "seed", "best", "seconds", "step_100", "step_500"]
 BUDGET = 500
 
-TASKS = {
-    "sphere": "Sphere",
-    "levy": "Levy",
-    "griewank": "Griewank",
-    "rosenbrock": "Rosenbrock",
-    "dixon-price": "Dixon",
-    "michalewicz": "Michalewicz",
-}
-# A method's name in the paper's tables and the subspace dimension it stands there with.
-PRINTED = {
-    "dsebo": ("DSEBO", None),
-    "random": ("Random Search", None),
-    "rembo": ("REMBO", 30),
-    "hesbo": ("HesBO", 30),
-    "sbo-se": ("SBO-SE", None),
-    "turbo": ("TuRBO", None),
-    "baxus": ("BAxUS", None),
-    "sirbo": ("SIRBO", 30),
-    "mcts-vs": ("MCTSVS", None),
-    "lm-ma-es": ("LMMAES", None),
-    "dcem": ("DCEM", None),
-    "bandit-extreme": ("Extreme", None),
-    "bandit-c-ucb": ("C-UCB", None),
-    "bandit-epsilon-greedy": ("epsilon-greedy", None),
-    "bandit-softmax": ("Softmax", None),
-    "bandit-successive-halving": ("S-Halving", None),
-    "bandit-ucb-e": ("UCB-E", None),
-    "bandit-thompson": ("TS", None),
-    "bandit-expectation": ("Expectation", None),
-    "bandit-random": ("Random", None),
-}
+# A method's name in the paper's tables.
+PRINTED = {Entrant.parse(here).method: name for name, here in METHODS_HERE.items()}
+SUBSPACE = 30  # of the two that the paper tries, for the methods that have one
 # Settings other than a method's defaults that are worth a row of their own.
 PRESETS: dict[str, dict[str, Any]] = {
-    "rembo (DSEBO's scale)": {"method": "rembo", "scale": "dsebo"}
+    "rembo (z in ±1)": {"method": "rembo", "scale": "unit"},
+    "rembo (DSEBO's scale)": {"method": "rembo", "scale": "dsebo"},
 }
 
 
@@ -87,9 +63,8 @@ def labels() -> list[str]:
     return found
 
 
-def measure(function: str, label: str, seed: int) -> Measured:
+def measure(function: str, settings: dict[str, Any], seed: int) -> Measured:
     """Run it, timing each step on the thread's own clock."""
-    settings = PRESETS.get(label, {"method": label})
     runner = Runner.from_config(
         RunConfig.parse(
             {
@@ -141,22 +116,23 @@ def run_missing(functions: list[str], methods: list[str], seeds: list[int]) -> N
                 same = (done.function == function) & (done.method == label) & (done.seed == seed)
                 if same.any():
                     continue
-                run = measure(function, label, seed)
+                run = measure(function, PRESETS.get(label, {"method": label}), seed)
                 append(function, label, seed, run)
                 print(
                     f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True
                 )
 
 
-def printed(function: str, label: str) -> tuple[float, float] | None:
-    """(mean, deviation) in the paper's table 1 or 4; None where it has none."""
+def printed(function: str, label: str, d: int | None = None) -> tuple[float, float] | None:
+    """(mean, deviation) in the paper's table 1 or 4, in d dimensions; None where it has none."""
     method = PRESETS.get(label, {}).get("method", label)
     if method not in PRINTED:
         return None
-    name, d = PRINTED[method]
     rows = paper_results()
-    rows = rows[(rows.task == TASKS[function]) & (rows.D == 1000) & (rows.method == name)]
-    rows = rows[rows.table.isin([1, 4]) & ((rows.subspace_d == d) | (d is None))]
+    task = PAPER_NAMES.get(function, function)
+    rows = rows[(rows.task.str.lower() == task) & (rows.D == 1000) & rows.table.isin([1, 4])]
+    wanted = SUBSPACE if d is None else d
+    rows = rows[(rows.method == PRINTED[method]) & (rows.subspace_d.fillna(wanted) == wanted)]
     return (float(rows["mean"].iloc[0]), float(rows["std"].iloc[0])) if len(rows) else None
 
 
@@ -168,7 +144,7 @@ def table(runs: pd.DataFrame) -> str:
         "mean ± deviation over the seeds run so far. Paper: tables 1 and 4, over ten. Apart: how "
         "many of the printed deviations ours lies above (+) or below (−) it.\n",
     ]
-    for function in TASKS:
+    for function in FUNCTIONS:
         rows = runs[runs.function == function]
         if len(rows):
             parts.append(_function_table(function, rows))
@@ -227,7 +203,7 @@ def main() -> None:
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--methods", default=",".join(labels()))
-    parser.add_argument("--functions", default=",".join(TASKS))
+    parser.add_argument("--functions", default=",".join(FUNCTIONS))
     given = parser.parse_args()
     if given.what == "run":
         seeds = [int(seed) for seed in given.seeds.split(",")]

@@ -21,7 +21,7 @@ class AcquisitionSettings:
     restarts: int = 5  # starting points that are followed to a local minimum
     raw_samples: int = 100  # random points of the box among which they are chosen
     local_samples: int = 50  # and points around the best ones so far
-    iterations: int = 40  # cap of L-BFGS iterations, for all restarts together
+    iterations: int = 40  # cap of L-BFGS iterations, for all restarts together; 0: no search
 
 
 def kappa(scale: float, d: int, n: int) -> float:
@@ -51,6 +51,9 @@ def propose(
     starts = _starting_points(settings, Z, y, box, rng)
     values, _ = surrogate.lower_confidence_bound(starts, kappa_now)
     best = starts[np.argsort(values, kind="stable")[: settings.restarts]]
+    if settings.iterations == 0:
+        first: Array = best[0]
+        return first
     shape = best.shape
 
     def total(flat: Array) -> tuple[float, Array]:

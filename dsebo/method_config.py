@@ -92,8 +92,9 @@ class DseboConfig(MethodConfig):
         ge=0, le=100_000,
     )  # fmt: skip
     acq_iterations: int = setting(
-        40, "Iterations of the acquisition", "Cap of L-BFGS iterations.", advanced=True,
-        ge=1, le=10_000,
+        40, "Iterations of the acquisition",
+        "Cap of L-BFGS iterations; 0: the best sample is taken as it is.", advanced=True,
+        ge=0, le=10_000,
     )  # fmt: skip
     embedding_seed: int | None = setting(
         None, "Seed of the embedding", "Changes S alone; else it follows the run's seed.",

@@ -40,7 +40,7 @@ def make_optimizer(config: MethodConfig, D: int, budget: int, seed: int) -> Opti
         case DseboConfig():
             return DSEBO(config, D, budget, seed)
         case RandomConfig():
-            return RandomSearch(D, seed)
+            return RandomSearch(config, D, seed)
         case CentreConfig():
             return Centre(D, seed)
         case RemboConfig():

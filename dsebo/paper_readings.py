@@ -95,6 +95,13 @@ READINGS = (
         {"method": "rembo", "scale": "dsebo"},
     ),
     Reading(
+        "Random search",
+        "Uniform in the whole box [−1, 1].",
+        "Points of [0, 1] only: they give the printed figures of all functions but Sphere's, whose "
+        "mean, best and deviation no ten runs can have together.",
+        {"method": "random", "points": "upper-half"},
+    ),
+    Reading(
         "The tail of the functions",
         "Added: K⁻¹ Σ (x_i − c)².",
         "Printed with a minus; then there would be no minimum at c. A slip: no switch.",

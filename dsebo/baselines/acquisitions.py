@@ -97,6 +97,9 @@ def descend(
     """
     values, _ = function(starts)
     chosen = starts[np.argsort(values, kind="stable")[: settings.restarts]]
+    if settings.iterations == 0:
+        first: Array = chosen[0]
+        return first
     shape = chosen.shape
 
     def total(flat: Array) -> tuple[float, Array]:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from dsebo.events import Event
 from dsebo.optimizer import Candidate, Observations, Told
+from dsebo.peer_configs.simple import MAX_SOBOL
 
 Array = NDArray[np.float64]
-
-MAX_SOBOL = 21_201  # dimensions for which scipy has direction numbers
 
 
 class Peer:

@@ -36,8 +36,9 @@ class SearchConfig(ModelConfig):
         ge=0, le=100_000,
     )  # fmt: skip
     acq_iterations: int = setting(
-        40, "Iterations of the acquisition", "Cap of L-BFGS iterations.", advanced=True,
-        ge=1, le=10_000,
+        40, "Iterations of the acquisition",
+        "Cap of L-BFGS iterations; 0: the best sample is taken as it is.", advanced=True,
+        ge=0, le=10_000,
     )  # fmt: skip
 
 

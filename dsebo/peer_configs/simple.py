@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from dsebo.fields import setting
 from dsebo.peer_configs.cost import Coefficients, Cost, CostedConfig
+
+MAX_SOBOL = 21_201  # dimensions for which scipy has direction numbers
 
 
 class RandomConfig(CostedConfig):
@@ -13,6 +16,15 @@ class RandomConfig(CostedConfig):
     label: ClassVar[str] = "Random search"
     COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.55e5, n_D=5.53)
     method: Literal["random"] = "random"
+    points: Literal["uniform", "sobol", "upper-half"] = setting(
+        "uniform", "Points",
+        "Uniform in the box, scrambled Sobol, or uniform in [0, 1]: what the printed figures fit.",
+    )  # fmt: skip
+
+    def check(self, D: int) -> None:
+        """Sobol has a largest dimension."""
+        if self.points == "sobol" and D > MAX_SOBOL:
+            raise ValueError(f"points = 'sobol' is not allowed at D = {D}: up to D = {MAX_SOBOL}.")
 
 
 class CentreConfig(CostedConfig):

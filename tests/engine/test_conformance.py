@@ -21,6 +21,8 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("dsebo", {"beta": 4, "d_l": 2, "d_h": 20, "variant": "authors"}),
     ("dsebo", {"beta": 6, "d_l": 2, "d_h": 12, "kernel": "rbf", "alpha_mode": "relative"}),
     ("random", {}),
+    ("random", {"points": "sobol"}),
+    ("random", {"points": "upper-half"}),
     ("centre", {}),
     ("rembo", {"d": 4, **QUICK}),
     ("rembo", {"d": 4, "scale": "dsebo", **QUICK}),
