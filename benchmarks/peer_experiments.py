@@ -46,9 +46,16 @@ EXPERIMENTS = (
     Experiment("hesbo", "acquisition: best of 2000 samples", BEST_SAMPLE, FUNCTIONS),
     Experiment("sirbo", "acquisition: best of 2000 samples", BEST_SAMPLE, ("sphere", "griewank")),
     Experiment("mcts-vs", "acquisition: best of 2000 samples", BEST_SAMPLE),
-    Experiment("sbo-se", "no samples around the best points", {"local_samples": 0}),
+    Experiment(
+        "sbo-se", "no samples around the best points", {"local_samples": 0},
+        ("sphere", "griewank"), (1,),
+    ),
+    Experiment("baxus", "one iteration a fit", {"fit_iterations": 1}, ("sphere", "levy")),
+    Experiment("baxus", "all coordinates perturbed", {"perturbed": 1000}, ("sphere", "levy")),
+    Experiment("turbo", "no failure shrinks the region", {"failure_tolerance": 1000}, ("levy",)),
+    Experiment("turbo", "all coordinates perturbed", {"perturbed": 1000}, ("levy",)),
     Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, FUNCTIONS, (1, 2, 3)),
-)
+)  # fmt: skip
 
 
 def best_of(experiment: Experiment, function: str, seed: int) -> float:

@@ -65,6 +65,14 @@ class PaperRow:
         return self.method if self.subspace_d is None else f"{self.method}, d = {self.subspace_d}"
 
     @property
+    def possible(self) -> bool:
+        """Whether any ten values have this mean, best and deviation: s ≤ √10 (mean − best).
+
+        The deviation is largest where nine values are the best and one makes up for the mean.
+        """
+        return self.std <= 1.001 * math.sqrt(REPEATS) * (self.mean - self.best)
+
+    @property
     def why_not(self) -> str:
         """That the method or the task is not here; empty where the row can be run."""
         return "" if self.config is not None else NOT_HERE

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from dsebo.paper import (
     TITLES,
     FinalRun,
-    Own,
     PaperRow,
     apart,
     own_runs,
@@ -77,6 +76,12 @@ def sentences(finals: Sequence[FinalRun]) -> list[str]:
         said.append(f"Of these, {_in_words(every)}.")
     if own.run:
         said.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
+    said += [
+        f"{row.label} on {row.task} (D = {row.D}) is printed with mean {row.mean:.4g}, best "
+        f"{row.best:.4g} and deviation {row.std:.4g}: no ten values have all three."
+        for row in rows
+        if not row.possible
+    ]
     worse = below_the_centre(ours)
     names = ", ".join(f"{row.task} (D = {row.D})" for row in worse)
     if worse:
@@ -92,9 +97,3 @@ def _in_words(found: Tally) -> str:
         f"{found.within} are within three printed standard deviations of the printed mean, "
         f"{found.lower} lower (better) by more, {found.higher} higher by more"
     )
-
-
-def random_on_sphere(finals: Sequence[FinalRun]) -> tuple[PaperRow, Own]:
-    """Random search on Sphere, as printed and as run: a row that cannot be reproduced."""
-    row = next(row for row in printed_rows(1, "Sphere") if row.method == "Random Search")
-    return row, own_runs(row, finals)

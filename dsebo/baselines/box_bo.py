@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dsebo.optimizer import Candidate, stream
 from dsebo.peer_configs.model import SearchConfig
 
 
-class BoxBO(Peer):
+class BoxBO(Peer, ABC):
     """z in [-1, 1]^d; the model sees u = (z + 1) / 2, as the authors' priors are for [0, 1]^d.
 
     Args:
@@ -41,9 +42,9 @@ class BoxBO(Peer):
         """(n, d) the starting points in [0, 1]^d."""
         return sobol(n, d, rng)
 
+    @abstractmethod
     def score(self, best: float) -> Score:
         """The acquisition, given the least standardised value so far."""
-        raise NotImplementedError
 
     def ask(self) -> Candidate:
         """A starting point, or the best point of the acquisition."""

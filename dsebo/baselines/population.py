@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -28,7 +29,7 @@ class Distribution(Protocol):
 State = TypeVar("State", bound=Distribution)
 
 
-class Population(Peer, Generic[State]):
+class Population(Peer, ABC, Generic[State]):
     """A distribution of points, updated after each generation of `size` evaluations.
 
     The distribution depends on nothing but the seed and the values, so it is not stored: a loaded
@@ -41,14 +42,15 @@ class Population(Peer, Generic[State]):
         super().__init__(D, seed)
         self.state = self.start(stream(seed, 0))
 
+    @abstractmethod
     def start(self, rng: np.random.Generator) -> State:
         """The distribution of the first generation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sample(self, state: State, rng: np.random.Generator) -> Array:
         """(D,) a point, not yet clipped to the box."""
-        raise NotImplementedError
 
+    @abstractmethod
     def update(self, state: State, first: int, X: Array, y: Array) -> State:
         """The next distribution.
 
@@ -58,7 +60,6 @@ class Population(Peer, Generic[State]):
             X: (size, D) the points, clipped.
             y: (size,) their values, a failed one at infinity.
         """
-        raise NotImplementedError
 
     def ask(self) -> Candidate:
         """The next point of the generation."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dsebo.paper import FinalRun, PaperRow, printed_rows
 from dsebo.paper_readings import READINGS
-from dsebo.paper_summary import all_rows, below_the_centre, random_on_sphere, sentences, tally
+from dsebo.paper_summary import all_rows, below_the_centre, sentences, tally
 from dsebo.ui.paper_table import CENTRE, GAP, MINIMUM, lines_of, shown_table, signed, wish
 from dsebo.ui.settings import complete, from_url, to_config, to_url
 from dsebo.ui.words import spread
@@ -108,8 +110,21 @@ def test_the_summary_in_words() -> None:
     row = row_of("DSEBO")
     some = sentences([final(row, 1, 4.0)])
     assert some[2].startswith("Of DSEBO's 1 among them, 1 are within three")
-    printed, own = random_on_sphere([])
-    assert (printed.mean, own.seeds) == (46.3139, ())
+
+
+def test_a_row_that_no_ten_values_can_give_is_named() -> None:
+    impossible = [row for row in all_rows() if not row.possible]
+    assert [(row.label, row.task, row.D) for row in impossible] == [
+        ("Random Search", "Sphere", 1000)
+    ]
+    assert any("no ten values have all three" in sentence for sentence in sentences([]))
+
+
+def test_the_largest_deviation_of_ten_values() -> None:
+    values = np.array([3.0] * 9 + [13.0])
+    row = replace(row_of("DSEBO"), mean=values.mean(), std=values.std(ddof=1), best=3.0)
+    assert row.possible
+    assert not replace(row, std=1.01 * row.std).possible
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.point)
