@@ -12,11 +12,12 @@ import typer
 
 from dsebo.cli_floor import floor_command
 from dsebo.cli_race import race_command
-from dsebo.cli_runs import add_commands, open_store, stored_run
+from dsebo.cli_runs import add_commands, check_within_limits, open_store, stored_run
 from dsebo.cli_sweep import sweep_command
 from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.events import Event
 from dsebo.fields import ConfigError, FieldSpec, specs
+from dsebo.runs.predict import predict
 from dsebo.sweeps.fields import config_flags, read_value
 from dsebo.terminal import INTERRUPTED, print_json, show_live
 
@@ -118,8 +119,12 @@ def run_command(
         raise refuse(str(error)) from None
     for warning in settings.warnings():
         typer.echo(f"Note: {warning}", err=True)
+    cost = predict(settings)
+    memory = cost.memory_bytes / 1e6
+    typer.echo(f"Predicted: about {cost.seconds:.2g} s of one core, {memory:.0f} MB.", err=True)
     if store:
         with open_store(db) as opened:
+            check_within_limits(opened, [settings])
             _watch(stored_run(settings, opened, name, on_id=_say_id), settings, as_json)
     else:
         from dsebo.run import run

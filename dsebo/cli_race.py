@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from dsebo.cli_runs import open_store, stored_run
+from dsebo.cli_runs import check_within_limits, open_store, stored_run
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.fields import ConfigError
@@ -101,6 +101,7 @@ def race_command(
     try:
         if store:
             with open_store(db) as opened:
+                check_within_limits(opened, [line.config for line in course.lines])
                 _watch(course, lambda c, on_id: stored_run(c, opened, tags=[TAG], on_id=on_id))
         else:
             _watch(course, _unstored)

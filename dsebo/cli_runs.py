@@ -6,7 +6,7 @@ import importlib
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dsebo.config import RunConfig
 from dsebo.runs import (
+    LimitExceeded,
     RunManager,
     RunRow,
     Settings,
@@ -30,8 +32,11 @@ from dsebo.runs import (
     import_path,
 )
 from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.limits import check_limits
+from dsebo.runs.owners import owner_mark
+from dsebo.runs.rows import LOCAL_OWNER
 
-__all__ = ["add_commands", "open_store", "stored_run"]
+__all__ = ["add_commands", "check_within_limits", "open_store", "stored_run"]
 
 Db = Annotated[
     str | None,
@@ -63,6 +68,17 @@ def open_store(db: str | None) -> Iterator[Store]:
     finally:
         if store is not None:
             store.close()
+
+
+def check_within_limits(store: Store, configs: Sequence[RunConfig]) -> None:
+    """Refuse, with the figure and exit code 2, what is over the limits of the settings."""
+    asked = [(config, config.budget, 0) for config in configs]
+    try:
+        with store.read() as connection:
+            check_limits(connection, Settings.load(), owner_mark(LOCAL_OWNER), asked)
+    except LimitExceeded as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -92,8 +92,7 @@ class RunConfig(Frozen):
         method = optimizer.get("method", "dsebo")
         if not isinstance(method, str) or method not in METHODS:
             raise ValueError(f"method = {method!r} is not allowed: one of {', '.join(METHODS)}.")
-        D = objective.get("D", 1000)
-        completed = METHODS[method].complete(optimizer, D if isinstance(D, int) else 1000)
+        completed = METHODS[method].complete(optimizer, _whole(objective.get("D"), 1000))
         return {**given, "optimizer": {"method": method, **completed}}
 
     @model_validator(mode="after")
@@ -148,16 +147,29 @@ def parse_flat(flat: dict[str, Any], base: dict[str, Any] | None = None) -> RunC
     Names are unique over all parts. A name that the chosen method does not have is an error.
     """
     nested: dict[str, Any] = json.loads(json.dumps(base or {}))
-    method = flat.get("method", nested.get("optimizer", {}).get("method", "dsebo"))
+    for part in ("objective", "optimizer"):
+        if not isinstance(nested.setdefault(part, {}), dict):
+            raise ConfigError(f"{part} = {nested[part]!r} is not allowed: an object of settings.")
+    method = flat.get("method", nested["optimizer"].get("method", "dsebo"))
+    if not isinstance(method, str):
+        raise ConfigError(f"method = {method!r} is not allowed: one of {', '.join(METHODS)}.")
     part_of = {spec.name: part for part, found in all_specs(method).items() for spec in found} | {
         "method": "optimizer",
         "function": "objective",
     }
     for name, value in flat.items():
         part = part_of.get(name, "optimizer")
-        home = nested if part == "" else nested.setdefault(part, {})
+        home = nested if part == "" else nested[part]
         home["name" if name == "function" else name] = value
     return RunConfig.parse(nested)
+
+
+def _whole(value: Any, otherwise: int) -> int:
+    """A whole number as the fields take it: 50, 50.0 or "50"; what else it is they will say."""
+    try:
+        return int(value) if float(value).is_integer() else otherwise
+    except (TypeError, ValueError):
+        return otherwise
 
 
 def _as_dict(part: Any) -> Any:

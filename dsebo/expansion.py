@@ -200,6 +200,8 @@ def describe(
         said.append(f"Now d = {d_to}, patience {T}.")
     else:
         said.append(f"{why_stuck(strategy, now.d)} Patience {T}.")
+        if strategy.variant == "authors":
+            said.append(f"z now in ±{now.box * BOX_SHRINK:.3g}.")
     return " ".join(said)
 
 

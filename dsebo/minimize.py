@@ -57,7 +57,8 @@ class Result:
     Attributes:
         x: (D,) the best point, in the user's units; None where every evaluation failed.
         fun: Its value.
-        history: One row an evaluation: t, y, best, d, T, since_gain, failed, seconds ...
+        history: One row an evaluation: t, y, best, d, T, since_gain, failed, seconds ..., what it
+            led to (`decision`: expanded, converged ...) and its z.
         events: Everything that happened, the expansions among it.
         success: Whether the run ended as it should.
         message: How it ended, in words.
@@ -114,7 +115,12 @@ def history_frame(events: Iterable[Event]) -> pd.DataFrame:
     """The evaluations among the events, one row each."""
     import pandas as pd
 
-    rows = [event.to_json() for event in events if isinstance(event, Evaluated)]
+    rows: list[dict[str, Any]] = []
+    for event in events:
+        if isinstance(event, Evaluated):
+            rows.append({**event.to_json(), "decision": "", "z": event.z})
+        elif rows and not isinstance(event, Finished):  # an event follows its evaluation
+            rows[-1]["decision"] = ", ".join(filter(None, (rows[-1]["decision"], event.kind)))
     return pd.DataFrame(rows).drop(columns="event") if rows else pd.DataFrame()
 
 

@@ -57,6 +57,17 @@ READINGS = (
         AUTHORS,
     ),
     Reading(
+        "The first count",
+        "0 after the first random point.",
+        "The authors' code: 1.",
+        AUTHORS,
+    ),
+    Reading(
+        "How a larger subspace takes over the data",
+        "Every z is padded with zeros, its y kept.",
+        "The authors' code: the pseudo-inverse of A_d, which is the same map. No switch.",
+    ),
+    Reading(
         "Where z lives",
         "[−1, 1]^d throughout.",
         "The authors' code: the box shrinks by 0.8 whenever a subspace converges and cannot grow.",
@@ -89,16 +100,16 @@ READINGS = (
     ),
     Reading(
         "Scale of REMBO and of the bandits",
-        "A of N(0, 1) and z in [−1, 1]: the one that gives the printed figures. It clips most "
-        "coordinates to a wall of the box (REMBO's authors, with z in ±√d, nearly all).",
+        "The tables' rows: A of N(0, 1) and z in [−1, 1], which clips most coordinates to a wall "
+        "of the box and comes nearest to what is printed. REMBO's authors have z in ±√d.",
         "DSEBO's, with which they take part.",
         {"method": "rembo", "scale": "dsebo"},
     ),
     Reading(
         "Random search",
         "Uniform in the whole box [−1, 1].",
-        "Points of [0, 1] only: they give the printed figures of all functions but Sphere's, whose "
-        "mean, best and deviation no ten runs can have together.",
+        "Points of [0, 1] only: at D = 1000 they give the figures printed for Levy, Griewank, "
+        "Dixon-Price and Michalewicz. Rosenbrock's is higher still; Sphere's row is impossible.",
         {"method": "random", "points": "upper-half"},
     ),
     Reading(

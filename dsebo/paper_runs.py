@@ -1,9 +1,10 @@
 """DSEBO in the paper's settings: 120 runs that come with the package, thinned to their curves.
 
-    python -m dsebo.paper_runs
+    python -m dsebo.paper_runs [--again]
 
 makes those that are missing, one after the other, and writes `dsebo/data/paper_runs.json.gz` after
-each, so that it goes on where it was stopped. About half an hour on a quiet core.
+each, so that it goes on where it was stopped; with --again it makes all of them. About half an hour
+on a quiet core.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -118,10 +120,17 @@ def thin(events: Iterable[Event]) -> ThinRun:
 
 
 def complete(
-    path: Path, configs: Sequence[RunConfig], say: Callable[[str], None] = print
+    path: Path,
+    configs: Sequence[RunConfig],
+    say: Callable[[str], None] = print,
+    again: bool = False,
 ) -> list[ThinRun]:
-    """Make what is missing of these runs; all of them, in order. The file is kept up to date."""
-    known = {_key(one.config): one for one in read(path) if one.version == versions()["dsebo"]}
+    """Make what is missing of these runs; all of them, in order. The file is kept up to date.
+
+    `again`: make every one anew, whatever the file has.
+    """
+    there = [] if again else read(path)
+    known = {_key(one.config): one for one in there if one.version == versions()["dsebo"]}
     for index, config in enumerate(configs, start=1):
         plain = config.model_dump(mode="json")
         if _key(plain) in known:
@@ -161,12 +170,13 @@ def _steps(changes: Sequence[Sequence[float]], length: int) -> Array:
     return curve
 
 
-def main() -> None:
-    """Make what is missing and say how large the file is."""
+def main(arguments: Sequence[str] = ()) -> None:
+    """Make what is missing, or with --again all of them, and say how large the file is."""
     path = Path(str(files("dsebo.data") / NAME))
-    runs = complete(path, paper_configs(), lambda text: print(text, flush=True))
+    again = "--again" in arguments
+    runs = complete(path, paper_configs(), lambda text: print(text, flush=True), again)
     print(f"{path.name}: {len(runs)} runs, {path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

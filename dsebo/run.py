@@ -50,6 +50,7 @@ class Runner:
         self.best = min((y for y in told if math.isfinite(y)), default=math.inf)
         self.failures_in_a_row = _trailing_failures(told)
         self.seconds = 0.0
+        self.d: int | None = None  # of the last point
         self.last_error: str | None = None
 
     @classmethod
@@ -69,8 +70,9 @@ class Runner:
 
     @property
     def failed(self) -> bool:
-        """Whether too many evaluations in a row have failed."""
-        return self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW
+        """Whether too many evaluations in a row have failed, or all that there were to be."""
+        all_failed = self.t >= self.budget and not math.isfinite(self.best)
+        return all_failed or self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW
 
     @property
     def done(self) -> bool:
@@ -105,6 +107,7 @@ class Runner:
             y = self._evaluate(candidate.x)
             evaluated = perf_counter()
             told = self.optimizer.tell(candidate, y)
+        self.d = candidate.d
         self._count(y)
         elapsed = perf_counter() - began
         self.seconds += elapsed
@@ -113,10 +116,14 @@ class Runner:
 
     def finished(self) -> Finished:
         """What stands after the last step."""
-        d = getattr(getattr(self.optimizer, "progress", None), "d", None)
+        d = getattr(getattr(self.optimizer, "progress", None), "d", self.d)
         if self.failed:
             why = f" The last one: {self.last_error}" if self.last_error else ""
-            text = f"{MAX_FAILURES_IN_A_ROW} evaluations in a row failed.{why}"
+            in_a_row = self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW
+            what = (
+                f"{MAX_FAILURES_IN_A_ROW} evaluations in a row" if in_a_row else "All evaluations"
+            )
+            text = f"{what} failed.{why}"
         else:
             text = f"{self.t} evaluations, best value {self.best:.6g}."
         state = "failed" if self.failed else "finished"

@@ -134,7 +134,8 @@ class Surrogate:
 
     def _standardise(self, y: Array) -> Array:
         spread = float(y.std(ddof=1)) if y.size > 1 else 1.0
-        if self.settings.targets == "centred" or spread < 1e-12:
+        constant = spread <= 1e-12 * float(np.abs(y).max())
+        if self.settings.targets == "centred" or constant:
             spread = 1.0
         self._scale = (float(y.mean()), spread)
         return (y - self._scale[0]) / spread

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -30,8 +31,8 @@ class BaseFunction:
         f: (n, d) tensor of points of the domain -> (n,) values.
         minimiser: (d, box) -> the (d,) global minimiser of f on that box, or None if unknown.
             The box is the domain less c: what u - c can reach.
-        minimum: d -> the value at that minimiser where it is exact by theory (0 for most);
-            None to take f(minimiser).
+        minimum: The value at that minimiser where it is exact by theory (0 for most); None to take
+            f(minimiser).
         description: One line for people.
         min_dimension: The least d for which f is defined.
         differentiable: Whether torch can differentiate f.
@@ -107,7 +108,16 @@ def _load_entry_points() -> None:
     for function in synthetic.FUNCTIONS:
         register(function)
     for point in entry_points(group=ENTRY_POINT_GROUP):
-        offered = point.load()
-        if not isinstance(offered, BaseFunction):
-            raise TypeError(f"Entry point {point.name!r} gives no BaseFunction: {offered!r}.")
-        register(offered)
+        try:
+            _register_offered(point.load())
+        except Exception as error:  # another package's: without it everything else still works
+            warnings.warn(
+                f"Entry point {point.name!r} of {ENTRY_POINT_GROUP} is left out: {error}",
+                stacklevel=2,
+            )
+
+
+def _register_offered(offered: object) -> None:
+    if not isinstance(offered, BaseFunction):
+        raise TypeError(f"it gives no BaseFunction but {offered!r}.")
+    register(offered)

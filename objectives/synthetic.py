@@ -67,12 +67,22 @@ def _michalewicz_coordinate(i: int, lower: float, upper: float) -> float:
     def term(v: Any) -> Any:
         return -np.sin(v) * np.sin(i * np.square(v) / np.pi) ** (2 * MICHALEWICZ_STEEPNESS)
 
-    # A peak of the i-th term is about 1 / (2 i) wide: 60 grid points on each, then a local search.
-    grid = np.linspace(lower, upper, 400 * i + 1)
-    at = int(np.argmin(term(grid)))
-    near = (grid[max(at - 1, 0)], grid[min(at + 1, grid.size - 1)])
-    found = minimize_scalar(term, bounds=near, method="bounded", options={"xatol": 1e-12})
-    return float(found.x if found.fun < term(grid[at]) else grid[at])
+    # Peaks and zeros stand at v = pi sqrt(k / i), k = 0, 1/2, 1 ... A peak is as high as sin(v):
+    # the best one is near the largest sin, at a top of it inside or at an edge.
+    turns = np.arange(np.floor(lower / (2 * np.pi)) - 1, np.ceil(upper / (2 * np.pi)) + 1)
+    tops = np.pi / 2 + 2 * np.pi * turns
+    best = lower
+    for v in (lower, upper, *tops[(tops > lower) & (tops < upper)]):
+        k = np.floor(2 * i * v**2 / np.pi**2) / 2 + np.arange(-4, 6) / 2
+        stand = np.pi * np.sqrt(k[k >= 0] / i)
+        stand = np.r_[v, stand, -stand]
+        stand = stand[(stand >= lower) & (stand <= upper)]
+        at = float(stand[np.argmin(term(stand))])
+        reach = np.pi**2 / (8 * i * max(abs(at), np.pi / np.sqrt(2 * i)))  # a quarter of a peak
+        near = (max(lower, at - reach), min(upper, at + reach))
+        found = minimize_scalar(term, bounds=near, method="bounded", options={"xatol": 1e-12})
+        best = min(best, at, float(found.x), key=term)
+    return best
 
 
 def _michalewicz_minimiser(d: int, box: Box) -> NDArray[np.float64]:

@@ -73,6 +73,55 @@ def check_resume(config: RunConfig, cuts: tuple[int, ...] = (0, 1, 2, 5, 11, 12,
         assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
 
 
+class Failing:
+    """An objective that fails on part of the box."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.dimension, self.minimum = inner, inner.dimension, inner.minimum
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        return np.where(X[:, 1] > 0.1, np.nan, self.inner(X))
+
+
+def failing(config: RunConfig, state: dict[str, Any] | None = None) -> Runner:
+    runner = Runner.from_config(config, state)
+    runner.objective = Failing(runner.objective)  # type: ignore[assignment]
+    return runner
+
+
+def check_resume_with_failures(config: RunConfig) -> None:
+    whole = history(play(failing(config)))
+    for cut in (1, 6, 12, 20):
+        first = failing(config)
+        before = play(first, cut)
+        second = failing(config, through_json(first.state_dict()))
+        assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
+
+
+def situation(optimizer: Any) -> tuple[Any, ...]:
+    """Where a method stands: its subspace, region, generation, arm or set of variables."""
+    paths = ("progress.d", "progress.box", "region.length", "stage", "state.generation",
+             "learnt_from", "tree.subset")  # fmt: skip
+    found: list[Any] = []
+    for path in paths:
+        value = optimizer
+        for name in path.split("."):
+            value = getattr(value, name, None)
+        found.append(value.tolist() if isinstance(value, np.ndarray) else value)
+    arms = hasattr(optimizer, "policy") and optimizer.observed.points
+    return (*found, optimizer.observed.points[-1].size if arms else None)
+
+
+def check_changes_have_events(config: RunConfig) -> None:
+    """Whatever changes region, subspace, generation or arm is told."""
+    runner = Runner.from_config(config)
+    while not runner.done:
+        before = situation(runner.optimizer)
+        events = runner.step()
+        if situation(runner.optimizer) != before:
+            assert len(events) > 1, f"{before} -> {situation(runner.optimizer)} in silence"
+
+
 def check_resume_between_ask_and_tell(config: RunConfig) -> None:
     """A state saved after `ask` must lead to the same point again."""
     runner = Runner.from_config(config)
@@ -140,6 +189,8 @@ def new_optimizer(config: RunConfig) -> Optimizer:
 CHECKS = (
     check_same_seed_same_history,
     check_resume,
+    check_resume_with_failures,
+    check_changes_have_events,
     check_resume_between_ask_and_tell,
     check_inside_the_box,
     check_failures_survived,

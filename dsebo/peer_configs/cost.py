@@ -8,7 +8,8 @@ Over a run of n evaluations with a model of d dimensions the time is a sum of
     n^3 d       the distances of all data to each other, at every step
     n^4         factorising their covariance, at every step (0.02e-9 s for any model)
 with coefficients that `python -m benchmarks.peer_cost` measures and fits, in CPU seconds of one
-core at a method's default settings. Without a model d = 0 and the first two remain.
+core at a method's default settings; `effort` scales it for others. Without a model d = 0 and the
+first two remain.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dsebo.method_config import MethodConfig
+from dsebo.peer_configs.effort import effort, search_bytes
 
 
 @dataclass(frozen=True)
@@ -72,5 +74,6 @@ class CostedConfig(MethodConfig):
         d = self.model_dimension(D)
         points = 2 * 8 * budget * int(d or D)  # as they are stored, and scaled for the model
         model = 8 * 8 * budget**2 if d else 0  # the covariance, its inverse and some copies
-        seconds = self.COEFFICIENTS.seconds(budget, D, d)
-        return Cost(seconds, points + model + self.extra_bytes(D, budget))
+        seconds = self.COEFFICIENTS.seconds(budget, D, d) * effort(self, budget)
+        memory = points + model + self.extra_bytes(D, budget) + search_bytes(self, budget)
+        return Cost(seconds, memory)

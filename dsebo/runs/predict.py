@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dsebo.config import RunConfig
 from dsebo.peer_configs.cost import CostedConfig
+from dsebo.peer_configs.effort import effort, search_bytes
 
 
 @dataclass(frozen=True)
@@ -34,5 +35,7 @@ def predict(config: RunConfig, budget: int | None = None) -> Prediction:
     points = 8 * n * method.d_h
     kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
     draw = _DRAW * D * method.d_h
-    seconds = draw + n * (_STEP + _TOUCH * D * (method.d_h + 20)) + _MODEL * n**3 / 3
-    return Prediction(seconds, _BASE_BYTES + 8 * D * method.d_h + points + kernel)
+    modelling = (n * _STEP + _MODEL * n**3 / 3) * effort(method, n)
+    seconds = draw + n * _TOUCH * D * (method.d_h + 20) + modelling
+    memory = 8 * D * method.d_h + points + kernel + search_bytes(method, n)
+    return Prediction(seconds, _BASE_BYTES + memory)

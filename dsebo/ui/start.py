@@ -8,6 +8,7 @@ from dsebo.analysis import Facts, facts
 from dsebo.config import RunConfig
 from dsebo.fields import ConfigError
 from dsebo.runs import LimitExceeded, StoreError
+from dsebo.runs.predict import Prediction
 from dsebo.ui import form, session
 from dsebo.ui.presets import PRESETS
 from dsebo.ui.settings import Settings, to_config
@@ -44,8 +45,8 @@ def checked(settings: Settings) -> RunConfig | None:
 def show_facts(config: RunConfig) -> None:
     """What follows from a setting, as one edits it."""
     found = facts(config)
-    seconds = session.manager().predict(config).seconds
-    rows = [(name, value) for name, value in _lines(found, seconds) if value]
+    cost = session.manager().predict(config)
+    rows = [(name, value) for name, value in _lines(found, cost) if value]
     st.markdown("##### What follows from it")
     body = "\n".join(f"| {name} | {value} |" for name, value in rows)
     st.markdown(f"| | |\n|:--|--:|\n{body}")
@@ -53,7 +54,7 @@ def show_facts(config: RunConfig) -> None:
         st.caption(plain(found.minimum_note))
 
 
-def _lines(found: Facts, seconds: float) -> list[tuple[str, str]]:
+def _lines(found: Facts, cost: Prediction) -> list[tuple[str, str]]:
     """(name, value) of each fact; an empty value is left out."""
 
     def shown(value: float | None) -> str:
@@ -70,7 +71,8 @@ def _lines(found: Facts, seconds: float) -> list[tuple[str, str]]:
         ("$F$ at the centre", shown(found.at_centre)),
         ("$F^*$, the minimum", shown(found.minimum)),
         ("Size of $S$", "" if found.matrix_bytes is None else size(found.matrix_bytes)),
-        ("Predicted time", f"about {duration(seconds)}"),
+        ("Predicted time", f"about {duration(cost.seconds)}"),
+        ("Predicted memory", size(cost.memory_bytes)),
     ]
 
 

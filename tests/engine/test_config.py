@@ -108,6 +108,21 @@ def test_whatever_is_given_is_a_config_or_a_sentence(given_config: Any) -> None:
     assert RunConfig.from_json(config.to_json()) == config
 
 
+@pytest.mark.parametrize(
+    "base",
+    [{"optimizer": None}, {"optimizer": [1]}, {"optimizer": {"method": ["x"]}}, {"objective": 3}],
+)
+def test_a_file_with_flags_over_it_is_a_config_or_a_sentence(base: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="is not allowed"):
+        parse_flat({"D": 60, "d_e": 3}, base)
+
+
+@pytest.mark.parametrize("D", [50, 50.0, "50"])
+def test_defaults_follow_d_however_it_is_written(D: Any) -> None:
+    config = RunConfig.parse({"objective": {"D": D, "d_e": 5}})
+    assert config.optimizer.model_dump()["d_h"] == 50
+
+
 @given(st.text(max_size=30))
 def test_whatever_text_is_a_config_or_a_sentence(text: str) -> None:
     with pytest.raises(ConfigError):

@@ -100,9 +100,11 @@ def test_authors_shrink_the_box_when_they_cannot_expand() -> None:
     strategy = Strategy(d_l=5, d_h=10, beta=1, budget=100, variant="authors")
     now, _ = converge(strategy, start(strategy), 9.0)
     assert now.box == 1.0
-    now, _ = converge(strategy, now, 8.0)
-    now, _ = converge(strategy, now, 8.0)
+    now, event = converge(strategy, now, 8.0)
+    assert event.text.endswith("z now in ±0.8.")
+    now, event = converge(strategy, now, 8.0)
     assert now.box == pytest.approx(0.64)
+    assert event.text.endswith("z now in ±0.64.")
 
 
 def test_paper_resets_the_reference_on_entering_and_authors_never() -> None:

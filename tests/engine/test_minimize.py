@@ -28,6 +28,24 @@ def test_finds_a_better_point_than_the_centre_and_says_where() -> None:
     assert {"t", "y", "best", "d", "failed", "seconds"} <= set(result.history.columns)
 
 
+def test_the_history_has_the_points_and_the_decisions() -> None:
+    result = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
+    history = result.history
+    assert [z.size for z in history["z"]] == list(history["d"])
+    expanded = history[history["decision"] == "expanded"]["t"]
+    assert list(expanded) == [event.t for event in result.events if event.kind == "expanded"]
+    assert len(expanded) > 0
+
+
+def test_a_run_in_which_everything_failed_is_no_success() -> None:
+    result = minimize(lambda x: 1 / 0, BOUNDS, budget=5)
+    assert (result.success, result.x) == (False, None)
+    assert (
+        result.message
+        == "All evaluations failed. The last one: ZeroDivisionError: division by zero"
+    )
+
+
 def test_same_seed_same_points_and_the_function_is_called_budget_times() -> None:
     calls: list[np.ndarray] = []
 
@@ -44,8 +62,10 @@ def test_same_seed_same_points_and_the_function_is_called_budget_times() -> None
 
 def test_units_of_any_size_do_not_change_the_course() -> None:
     plain = minimize(bowl, BOUNDS, budget=25, d_h=10)
-    scaled = minimize(lambda x: 1e6 * bowl(x), BOUNDS, budget=25, d_h=10)
-    assert list(plain.history["d"]) == list(scaled.history["d"])
+    for factor in (1e6, 1e-14):
+        scaled = minimize(lambda x, by=factor: by * bowl(x), BOUNDS, budget=25, d_h=10)
+        assert list(plain.history["d"]) == list(scaled.history["d"])
+        assert scaled.fun / factor < 2 * plain.fun
 
 
 def test_a_function_that_fails_is_survived() -> None:

@@ -73,7 +73,7 @@ def test_posterior_and_bound_are_botorchs(settings: SurrogateSettings) -> None:
     shift, scale = surrogate._scale
     theirs = surrogate.model.posterior(torch.from_numpy(z))
     assert np.allclose(mean, shift + scale * theirs.mean.detach().numpy().ravel(), rtol=1e-8)
-    assert np.allclose(variance, scale**2 * theirs.variance.detach().numpy().ravel(), rtol=1e-7)
+    assert np.allclose(variance, scale**2 * theirs.variance.detach().numpy().ravel(), rtol=1e-8)
 
     points = torch.from_numpy(z).requires_grad_()
     ucb = UpperConfidenceBound(surrogate.model, beta=2.25, maximize=False)
@@ -82,7 +82,8 @@ def test_posterior_and_bound_are_botorchs(settings: SurrogateSettings) -> None:
     bound, gradient = surrogate.lower_confidence_bound(z, 2.25)
     assert np.allclose(bound, value.detach().numpy(), rtol=1e-8, atol=1e-10)
     assert points.grad is not None
-    assert np.allclose(gradient, points.grad.numpy(), rtol=1e-6, atol=1e-8)
+    steepest = points.grad.abs().max().item()
+    assert np.allclose(gradient, points.grad.numpy(), rtol=1e-8, atol=1e-8 * steepest)
 
 
 def test_gradient_of_the_bound_by_differences() -> None:

@@ -1,5 +1,7 @@
 """The six functions and F_c: each is what its data says it is."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 import torch
@@ -41,6 +43,32 @@ def test_minimum_is_taken_at_the_minimiser_with_no_slope(name: str, coordinates:
     assert x.grad.abs().max().item() < 1e-5 * scale
 
 
+@given(
+    st.sampled_from(list(AT_CENTRE)), st.integers(2, 20), st.integers(0, 40), st.floats(-60, 60),
+    st.floats(1, 1e6), st.sampled_from(["first", "random"]),
+)  # fmt: skip
+@settings(max_examples=150, deadline=None)
+def test_where_a_minimum_is_given_it_is_one(
+    name: str, d_e: int, more: int, c: float, K: float, coordinates: str
+) -> None:
+    """Taken at the minimiser, inside the box; flat there, or falling towards a wall."""
+    f = EmbeddedFunction(name, d_e + more, d_e, c=c, K=K, coordinates=coordinates)  # type: ignore[arg-type]
+    if f.minimum is None or f.minimiser is None:
+        assert f.minimum_note
+        return
+    assert np.all(np.abs(f.minimiser) <= 1.0)
+    x = torch.from_numpy(f.minimiser).requires_grad_()
+    value = f(x[None])[0]
+    value.backward()
+    assert value.item() == pytest.approx(f.minimum, abs=1e-8)
+    assert x.grad is not None
+    slope, at = x.grad.numpy(), f.minimiser
+    steep = 1e-4 * (f.base.upper - f.base.lower) / 2
+    on_wall = np.abs(at) > 1 - 1e-9
+    assert np.abs(slope[~on_wall]).max(initial=0.0) < steep
+    assert np.all(slope[on_wall] * np.sign(at[on_wall]) < steep)
+
+
 @pytest.mark.parametrize("name", AT_CENTRE)
 def test_nothing_is_below_the_minimum(name: str) -> None:
     f = EmbeddedFunction(name, 12, 5)
@@ -56,6 +84,20 @@ def test_michalewicz_minimum_is_that_of_its_separable_sum() -> None:
     assert EmbeddedFunction("michalewicz", 10, 10, c=0.0).minimum == pytest.approx(
         -9.66015, abs=1e-5
     )
+
+
+@pytest.mark.parametrize("c", [-300.0, -20.0, 1.5, 2.5, 300.0])
+def test_michalewicz_minimum_wherever_the_domain_is_moved_to(c: float) -> None:
+    f = EmbeddedFunction("michalewicz", 3, 3, c=c)
+    v = np.linspace(0, np.pi, 400_001) - c
+    terms = [-np.sin(v) * np.sin(i * v * v / np.pi) ** 20 for i in (1, 2, 3)]
+    assert f.minimum == pytest.approx(sum(term.min() for term in terms), abs=1e-4)
+
+
+def test_michalewicz_minimum_of_many_variables_comes_soon() -> None:
+    began = process_time()
+    assert EmbeddedFunction("michalewicz", 2000, 2000).minimum is not None
+    assert process_time() - began < 10.0  # a grid over each whole domain would take a minute
 
 
 def test_sphere_minimiser_of_the_design() -> None:

@@ -48,6 +48,22 @@ def test_entry_points_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert get_function("from-elsewhere") is offered
 
 
+def test_a_broken_entry_point_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ModuleNotFoundError("No module named 'gone'")
+
+    points = [
+        SimpleNamespace(name="broken", load=broken),
+        SimpleNamespace(name="no-function", load=lambda: 3),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setattr(registry, "_entry_points_loaded", False)
+    with pytest.warns(UserWarning, match="is left out") as said:
+        assert get_function("sphere").name == "sphere"
+    assert "'broken' of dsebo.functions is left out: No module" in str(said[0].message)
+    assert "gives no BaseFunction but 3" in str(said[1].message)
+
+
 def test_an_unknown_name_gets_a_hint() -> None:
     with pytest.raises(KeyError, match="Did you mean 'griewank'"):
         get_function("griewangk")

@@ -48,6 +48,7 @@ def test_the_first_screen() -> None:
     assert "30.1" in page
     assert "800 kB" in page
     assert "Predicted time" in page
+    assert "Predicted memory" in page
     assert "Launch" in labels(at)
 
 

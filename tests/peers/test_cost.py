@@ -4,6 +4,8 @@ import pytest
 
 from dsebo.config import METHODS, RunConfig
 from dsebo.peer_configs.cost import CostedConfig
+from dsebo.peer_configs.effort import effort
+from dsebo.runs.predict import predict
 
 # CPU seconds of 500 evaluations at D = 1000 (benchmarks/results/peer_cost.csv).
 MEASURED = {
@@ -17,6 +19,28 @@ def config_of(method: str, D: int = 1000) -> CostedConfig:
     found = RunConfig.parse({"objective": {"D": D}, "optimizer": {"method": method}}).optimizer
     assert isinstance(found, CostedConfig)
     return found
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("dsebo", {"raw_samples": 100_000}), ("dsebo", {"fit_iterations": 1000}),
+        ("dsebo", {"refit_every": 0.0}), ("hesbo", {"restarts": 500}),
+        ("hesbo", {"raw_samples": 100_000}), ("turbo", {"candidates": 50_000}),
+        ("turbo", {"features": 5000}), ("bandit-softmax", {"acq_iterations": 4000}),
+    ],
+)  # fmt: skip
+def test_settings_that_take_longer_cost_more(method: str, change: dict[str, float]) -> None:
+    usual = predict(RunConfig.parse({"optimizer": {"method": method}}))
+    more = predict(RunConfig.parse({"optimizer": {"method": method, **change}}))
+    assert more.seconds > 1.5 * usual.seconds
+    if "raw_samples" in change:
+        assert more.memory_bytes > usual.memory_bytes + 8 * 500 * 100_000
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_at_the_defaults_nothing_is_scaled(method: str) -> None:
+    assert effort(RunConfig.parse({"optimizer": {"method": method}}).optimizer, 500) == 1.0
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "dsebo"])

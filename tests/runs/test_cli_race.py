@@ -25,6 +25,23 @@ def race(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["race", *arguments])
 
 
+@pytest.mark.parametrize(
+    "words", [["race", "--methods", "random", "--seeds", "1-2"], ["run", "--method", "random"]]
+)
+def test_over_the_limits_is_refused_with_the_figure(
+    words: list[str], url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("[limits.owner]\nbudget = 5\n")
+    monkeypatch.setenv("DSEBO_SETTINGS", str(file))
+    shown = CliRunner().invoke(app, [*words, *SMALL, "--db", url])
+    assert shown.exit_code == 2
+    assert "budget = 12 is over the limit of 5 evaluations." in shown.stderr
+    store = Store.open(url)
+    assert store.count_runs() == 0
+    store.close()
+
+
 def test_a_race_ends_with_a_table_and_is_stored(url: str) -> None:
     shown = race("--methods", "dsebo,random", *SMALL, "--d-h", "10", "--seeds", "1-2", "--db", url)
     assert shown.exit_code == 0, shown.stderr

@@ -50,9 +50,11 @@ def test_what_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(said) == 3  # only the third was made
     assert said[2].startswith("3 of 3: sphere, D = 50, seed 3: best ")
     assert read(file)[:2] == first
+    complete(file, configs[:1], said.append, again=True)
+    assert len(said) == 4
     monkeypatch.setattr(paper_runs, "versions", lambda: {"dsebo": "another"})
     complete(file, configs[:1], said.append)
-    assert len(said) == 4  # another version of the engine makes its own
+    assert len(said) == 5  # another version of the engine makes its own
     assert [one.version for one in read(file)] == ["another"]
 
 
