@@ -68,6 +68,8 @@ class ObjectiveConfig(Frozen):
 
 METHODS: dict[str, type[MethodConfig]] = {"dsebo": DseboConfig, **PEERS}
 
+BARE = "centre"  # a method without settings of its own: the fields of its runs are every run's
+
 AnyMethod = Annotated[DseboConfig | AnyPeer, Field(discriminator="method")]
 
 

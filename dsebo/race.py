@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from dsebo.analysis import SYMBOLS, flat_config
-from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
+from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
 from dsebo.fields import ConfigError
 from dsebo.peer_configs import BanditConfig
 from dsebo.sweeps.fields import read_seeds, read_value
@@ -220,7 +220,7 @@ def _names(method: str) -> frozenset[str]:
 
 def _of_all() -> frozenset[str]:
     """The settings that every run has: the function's and the budget."""
-    return _names("random")
+    return _names(BARE)
 
 
 def _as_text(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsebo.config import BARE
 from dsebo.fields import FieldSpec
 from dsebo.ui import settings as form
 from dsebo.ui.live import live_chart
@@ -92,7 +93,7 @@ def _function_changed() -> None:
 
 def _method_changed() -> None:
     """Another method has other settings; those that it shares stay."""
-    _refill([spec.name for spec in form.fields("random")])
+    _refill([spec.name for spec in form.fields(BARE)])
 
 
 def _variant_changed() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsebo.config import BARE
 from dsebo.fields import ConfigError, FieldSpec
 from dsebo.race import (
     FAMILIES,
@@ -29,19 +30,19 @@ _DEFAULT = {"methods": ["dsebo", "turbo", "random"], "seeds": "1-3", "set": ""}
 
 def function_fields() -> list[FieldSpec]:
     """The settings that all entrants share."""
-    return [spec for spec in settings.fields("random") if spec.name not in _PART_OF_NONE]
+    return [spec for spec in settings.fields(BARE) if spec.name not in _PART_OF_NONE]
 
 
 def defaults() -> Values:
     """The race of an untouched form."""
-    usual = settings.complete({"method": "random", "budget": 200})
+    usual = settings.complete({"method": BARE, "budget": 200})
     return {**_DEFAULT, **{spec.name: usual[spec.name] for spec in function_fields()}}
 
 
 def from_link(params: Mapping[str, str]) -> tuple[Values, list[str]]:
     """(what a link says, a sentence for each part of it that cannot be used)."""
     of_function = {name: text for name, text in params.items() if name not in OF_RACE}
-    found, said = settings.from_url({"budget": "200", **of_function, "method": "random"})
+    found, said = settings.from_url({"budget": "200", **of_function, "method": BARE})
     values: Values = {spec.name: found[spec.name] for spec in function_fields()}
     values["methods"] = _known(params, said)
     values["seeds"] = _checked(params, "seeds", parse_seeds, said)
@@ -87,7 +88,7 @@ def from_rows(rows: Sequence[RunRow]) -> Values:
 def to_link(values: Values) -> dict[str, str]:
     """The address that says the same."""
     of_function = {spec.name: values[spec.name] for spec in function_fields()}
-    link = settings.to_url({**of_function, "method": "random"})
+    link = settings.to_url({**of_function, "method": BARE})
     del link["method"]
     said = {"methods": ",".join(values["methods"]), "seeds": values["seeds"], **link}
     return said | ({"set": values["set"]} if values["set"] else {})

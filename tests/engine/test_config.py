@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
+from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
 from dsebo.fields import ConfigError
 
 SAMPLE = {
@@ -136,6 +136,10 @@ def test_every_setting_can_be_shown() -> None:
                 assert spec.label
                 assert spec.help.endswith(".")
                 assert spec.allowed
+
+
+def test_the_bare_method_has_no_settings_of_its_own() -> None:
+    assert all_specs(BARE)["optimizer"] == []
 
 
 def test_flat_settings_find_their_part() -> None:
