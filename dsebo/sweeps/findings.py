@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dsebo.sweeps.naming import function_label, part, symbol
+from dsebo.sweeps.naming import function_label, part, several, symbol
 from dsebo.sweeps.paired import LEAST_SEEDS, LEVEL, Outcomes
 from dsebo.sweeps.sentences import Found, along, best_cell, short
 
@@ -93,15 +94,28 @@ def _summed(frame: pd.DataFrame, found: Found) -> Report:
 
 def _own_centres(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
     """A field of the objective changes what is easy: said by the value at the centre."""
-    centres = frame.loc[frame["at_centre"].notna(), "at_centre"].astype(float)
-    if centres.nunique() < 2:
-        return []
+    known = frame[frame["at_centre"].notna()].astype({"at_centre": float})
     return [
-        f"{symbol(axis)} changes the function itself: its value at the centre goes from "
-        f"{short(centres.min())} to {short(centres.max())}."
+        f"{symbol(axis)} changes the function itself: {moved}."
         for axis in axes
         if axis in OBJECTIVE_FIELDS
+        and (moved := _centre_moved(known, [other for other in axes if other != axis]))
     ]
+
+
+def _centre_moved(known: pd.DataFrame, others: list[str]) -> str:
+    """How the value at the centre moves while the other axis stands still; empty if it does not."""
+    groups = known.groupby(others[0], sort=False) if others else [("", known)]
+    ranges = {
+        value: (short(rows["at_centre"].min()), short(rows["at_centre"].max()))
+        for value, rows in groups
+    }
+    moved = [value for value, (low, high) in ranges.items() if low != high]
+    if not moved:
+        return ""
+    same = len(set(ranges.values())) == 1
+    where = "" if same else f"at {part(others[0], moved[0])} "
+    return "{}its value at the centre goes from {} to {}".format(where, *ranges[moved[0]])
 
 
 # --- what is compared -----------------------------------------------------------------------
@@ -132,27 +146,39 @@ def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> 
         return along(axes[0], list(cells[axes[0]]), outcomes)
     labels = [", ".join(part(axis, row[axis]) for axis in axes) for _, row in cells.iterrows()]
     parts = [best_cell(labels, outcomes)]
-    for axis, other in (axes, tuple(reversed(axes))):
-        values = list(dict.fromkeys(cells[axis]))
-        averaged = _averaged(cells, outcomes, axis, other)
-        parts.append(along(axis, values, averaged, f"Averaged over {symbol(other)}, "))
+    parts += [_along(cells, outcomes, *pair) for pair in (axes, tuple(reversed(axes)))]
     if not any(found.tested for found in parts):
         return Found(parts[0].texts)
     return Found([text for p in parts for text in p.texts], True, outcomes.ratio)
 
 
-def _averaged(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Outcomes:
-    """One column for each value of an axis: for each seed the mean over the other axis.
+def _along(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Found:
+    """What an axis does on average over those values of the other one that all its own have."""
+    every = list(dict.fromkeys(cells[other]))
+    whole = _whole(cells, outcomes, other)
+    if not whole:
+        return Found([f"More seeds are needed to average over {symbol(other)}."])
+    over = f"Averaged over {symbol(other)}, "
+    if len(whole) < len(every):
+        named = several(other, whole, every)
+        over = f"{'At' if len(whole) == 1 else 'Averaged over'} {named}, "
+    values = list(dict.fromkeys(cells[axis]))
+    return along(axis, values, _averaged(cells, outcomes, axis, cells[other].isin(whole)), over)
 
-    Only over those of its values at which every value of the axis has enough seeds, so that all
-    are averaged over the same.
-    """
+
+def _whole(cells: pd.DataFrame, outcomes: Outcomes, other: str) -> list[Any]:
+    """The values of an axis at which every value of the other one has enough seeds."""
     enough = np.isfinite(outcomes.values).sum(axis=0) >= LEAST_SEEDS
-    whole = [v for v in dict.fromkeys(cells[other]) if enough[(cells[other] == v).to_numpy()].all()]
-    columns = []
-    for value in dict.fromkeys(cells[axis]):
-        chosen = (cells[axis] == value).to_numpy() & cells[other].isin(whole).to_numpy()
-        none = np.full(len(outcomes.values), np.nan)
-        columns.append(outcomes.scaled[:, chosen].mean(axis=1) if chosen.any() else none)
+    return [v for v in dict.fromkeys(cells[other]) if enough[(cells[other] == v).to_numpy()].all()]
+
+
+def _averaged(
+    cells: pd.DataFrame, outcomes: Outcomes, axis: str, chosen: pd.Series[bool]
+) -> Outcomes:
+    """One column for each value of an axis: for each seed the mean over its chosen cells."""
+    columns = [
+        outcomes.scaled[:, (chosen & (cells[axis] == value)).to_numpy()].mean(axis=1)
+        for value in dict.fromkeys(cells[axis])
+    ]
     values = np.stack(columns, axis=1)
     return Outcomes(10**values if outcomes.ratio else values, outcomes.ratio)

@@ -70,22 +70,43 @@ class Pair:
 
 def most_shared(outcomes: Outcomes, cells: Sequence[int]) -> int:
     """The seeds that the two of these cells share that share most."""
+    return int(_shared(outcomes, cells).max(initial=0))
+
+
+def sharing(outcomes: Outcomes, cells: Sequence[int], least: int) -> list[int]:
+    """Those of these cells that share so many seeds with another one of them."""
+    most = _shared(outcomes, cells).max(axis=1, initial=0)
+    return [cell for cell, seeds in zip(cells, most, strict=True) if seeds >= least]
+
+
+def _shared(outcomes: Outcomes, cells: Sequence[int]) -> NDArray[np.int_]:
+    """(cells, cells) how many seeds two of them share; 0 of a cell with itself."""
     known = np.isfinite(outcomes.values[:, list(cells)]).astype(int)
-    shared = known.T @ known
+    shared: NDArray[np.int_] = known.T @ known
     np.fill_diagonal(shared, 0)
-    return int(shared.max(initial=0))
+    return shared
 
 
-def compare(outcomes: Outcomes, cells: Sequence[int]) -> dict[tuple[int, int], Pair]:
-    """Every pair (one, other) of these cells that shares enough seeds, one before other."""
-    shared = {pair: outcomes.common(*pair) for pair in combinations(cells, 2)}
-    shared = {pair: seeds for pair, seeds in shared.items() if seeds.sum() >= LEAST_SEEDS}
+def compare(
+    outcomes: Outcomes, cells: Sequence[int], least: int, best: int | None = None
+) -> dict[tuple[int, int], Pair]:
+    """Every pair (one, other) of these cells that shares so many seeds, one before other.
+
+    Args:
+        outcomes: The values.
+        cells: Which of them; the correction is for all of their pairs, tested or not.
+        least: The fewest seeds of a pair.
+        best: Only the pairs with this cell.
+    """
+    among = [pair for pair in combinations(cells, 2) if best is None or best in pair]
+    shared = {pair: outcomes.common(*pair) for pair in among}
+    shared = {pair: seeds for pair, seeds in shared.items() if seeds.sum() >= least}
     scaled = outcomes.scaled
     shifts = {
         (one, other): scaled[seeds, other] - scaled[seeds, one]
         for (one, other), seeds in shared.items()
     }
-    corrected = holm(signed_ranks(list(shifts.values())))
+    corrected = holm(signed_ranks(list(shifts.values())), of=math.comb(len(cells), 2))
     return {
         (one, other): Pair(
             seeds=len(shift),
@@ -120,12 +141,18 @@ def signed_ranks(differences: Sequence[Array]) -> list[float]:
     return found
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction, in the order given."""
+def holm(p_values: Sequence[float], of: int | None = None) -> list[float]:
+    """Holm's step-down correction, in the order given.
+
+    Args:
+        p_values: Of the tests that are looked at.
+        of: How many tests there are in all, where these are some of them. The result is then
+            never less than theirs would be among all.
+    """
     corrected = [1.0] * len(p_values)
-    largest = 0.0
+    tests, largest = of or len(p_values), 0.0
     for rank, index in enumerate(np.argsort(p_values, kind="stable")):
-        largest = max(largest, p_values[index] * (len(p_values) - rank))
+        largest = max(largest, p_values[index] * (tests - rank))
         corrected[index] = min(1.0, largest)
     return corrected
 
@@ -135,5 +162,5 @@ def seeds_needed(cells: int) -> int:
 
     With n seeds no p is below 2 / 2^n, and Holm's first step multiplies it by the pairs.
     """
-    pairs = cells * (cells - 1) / 2
-    return max(LEAST_SEEDS, math.ceil(math.log2(2 * max(1.0, pairs) / LEVEL)))
+    pairs = max(1, math.comb(cells, 2))
+    return max(LEAST_SEEDS, math.ceil(math.log2(2 * pairs / LEVEL)))

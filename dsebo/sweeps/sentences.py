@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 from dsebo.sweeps.naming import NAMED, is_range, joined, part, several, symbol
-from dsebo.sweeps.paired import LEAST_SEEDS, Outcomes, Pair, compare, most_shared, seeds_needed
-
-MOST_CELLS = 100  # of two axes, among which the best is singled out
+from dsebo.sweeps.paired import (
+    LEAST_SEEDS,
+    Outcomes,
+    Pair,
+    compare,
+    most_shared,
+    seeds_needed,
+    sharing,
+)
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,10 @@ def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> F
     things = f"{axis}s" if axis in NAMED else f"values of {symbol(axis)}"
     if refused := _too_few(outcomes, covered, things):
         return Found([refused])
-    pairs = compare(outcomes, covered)
-    best = min(covered, key=outcomes.median)
-    against = {i: _seen_from(pairs, best, i) for i in covered if i != best}
-    known = {i: pair for i, pair in against.items() if pair is not None}
+    needed = seeds_needed(len(covered))
+    best = min(sharing(outcomes, covered, needed), key=outcomes.median)
+    pairs = compare(outcomes, covered, needed)
+    known = _seen_from(pairs, best)
     alike = [i for i, pair in known.items() if not pair.differs]
     worse = [i for i, pair in known.items() if pair.differs and pair.shift > 0]
     mixed = [i for i, pair in known.items() if pair.differs and pair.shift <= 0]
@@ -92,7 +98,7 @@ def _alike(
         chosen = [values[i] for i in group]
         what = "changes the final value" if is_range(chosen, values) else "differ"
         return [f"{several(axis, chosen, values)} {what} by less than the seeds do"]
-    seeds = max(pairs[min(i, best), max(i, best)].seeds for i in alike)
+    seeds = min(pairs[min(i, best), max(i, best)].seeds for i in alike)
     named = several(axis, [values[i] for i in alike], values)
     return [f"{seeds} seeds do not tell {named} from {part(axis, values[best])}, the lowest median"]
 
@@ -112,31 +118,39 @@ def best_cell(labels: list[str], outcomes: Outcomes) -> Found:
     covered = [i for i in range(len(labels)) if outcomes.seeds(i) >= LEAST_SEEDS]
     if refused := _too_few(outcomes, covered, "cells"):
         return Found([refused])
-    if len(covered) > MOST_CELLS:
-        return Found([])
-    pairs = compare(outcomes, covered)
-    best = min(covered, key=outcomes.median)
-    against = [_seen_from(pairs, best, i) for i in covered if i != best]
-    worse = sum(pair is not None and pair.differs and pair.shift > 0 for pair in against)
-    median = short(outcomes.median(best))
+    needed = seeds_needed(len(covered))
+    best = min(sharing(outcomes, covered, needed), key=outcomes.median)
+    known = _seen_from(compare(outcomes, covered, needed, best), best)
+    others = len(labels) - 1
+    alike = sum(not pair.differs for pair in known.values())
+    worse = sum(pair.differs and pair.shift > 0 for pair in known.values())
+    mixed = len(known) - alike - worse
+    counted = [f"{worse} {'is' if worse == 1 else 'are'} worse"]
+    if alike:
+        counted.append(f"{alike} cannot be told from it")
+    if mixed:
+        counted.append(f"{mixed} {'wins' if mixed == 1 else 'win'} on most seeds")
+    if few := others - len(known):
+        counted.append(f"{few} {'has' if few == 1 else 'have'} too few seeds")
     name = "best − F*" if outcomes.ratio else "best value"
-    others = len(covered) - 1
-    rest = f", {others - worse} cannot be told from it" if worse < others else ""
     text = (
-        f"{labels[best]} has the lowest median ({name} = {median}); of the {others} other cells "
-        f"{worse} {'is' if worse == 1 else 'are'} worse{rest}."
+        f"{labels[best]} has the lowest median ({name} = {short(outcomes.median(best))}); of the "
+        f"{others} other cells {', '.join(counted)}."
     )
     return Found([text], True, outcomes.ratio)
 
 
-def _seen_from(pairs: dict[tuple[int, int], Pair], best: int, other: int) -> Pair | None:
-    """The pair with `best` as the first."""
-    if (best, other) in pairs:
-        return pairs[best, other]
-    turned = pairs.get((other, best))
-    if turned is None:
-        return None
-    return Pair(turned.seeds, turned.p, -turned.shift, (turned.medians[1], turned.medians[0]))
+def _seen_from(pairs: dict[tuple[int, int], Pair], best: int) -> dict[int, Pair]:
+    """The pairs of `best`, as the first, by the other one."""
+    return {
+        (other if one == best else one): pair if one == best else _turned(pair)
+        for (one, other), pair in pairs.items()
+        if best in (one, other)
+    }
+
+
+def _turned(pair: Pair) -> Pair:
+    return Pair(pair.seeds, pair.p, -pair.shift, (pair.medians[1], pair.medians[0]))
 
 
 def _scaled(value: float, ratio: bool) -> float:

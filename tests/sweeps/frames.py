@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-MISSING = None
+FLAT = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
 
 
 def progress(
@@ -51,3 +51,8 @@ def progress(
 def seeds(level: float, count: int = 10, spread: float = 0.1, seed: int = 0) -> list[float]:
     """Positive values around a level, as seeds scatter them."""
     return list(level * np.exp(spread * np.random.default_rng(seed).normal(size=count)))
+
+
+def shuffled(seed: int) -> list[float]:
+    """The same values dealt to other seeds: no effect, whatever the pairing."""
+    return list(np.random.default_rng(seed).permutation(FLAT) + seed * 1e-3)

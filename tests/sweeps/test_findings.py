@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
 from dsebo.sweeps.findings import findings, report
 from dsebo.sweeps.paired import holm, seeds_needed, signed_ranks
-from tests.sweeps.frames import progress, seeds
-
-FLAT = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
-
-
-def shuffled(seed: int) -> list[float]:
-    """The same values dealt to other seeds: no effect, whatever the pairing."""
-    return list(np.random.default_rng(seed).permutation(FLAT) + seed * 1e-3)
+from tests.sweeps.frames import FLAT, progress, seeds, shuffled
 
 
 def test_a_plateau_and_a_value_that_is_worse() -> None:
@@ -114,6 +105,33 @@ def test_a_missing_cell_is_named_and_the_rest_compared() -> None:
     ]  # fmt: skip
 
 
+def test_a_value_with_too_few_seeds_for_any_test_is_not_called_alike() -> None:
+    """With 5 of 10 seeds no difference, however large, could pass the test of three values."""
+    far = [v * 1000 for v in FLAT[:5]]
+    cells = {(4,): FLAT, (8,): shuffled(1), (16,): [*far, *[None] * 5]}
+    assert findings(progress(cells), ["beta"]) == [
+        "β between 4 and 8 changes the final value by less than the seeds do.",
+        "More seeds are needed at β = 16.",
+    ]
+
+
+def test_a_value_with_too_few_seeds_is_never_the_best() -> None:
+    low = [v / 1000 for v in FLAT[:5]]
+    cells = {(4,): FLAT, (8,): [v * 3 for v in FLAT], (16,): [*low, *[None] * 5]}
+    assert findings(progress(cells), ["beta"]) == [
+        "β = 4 ends lowest: β = 8 is 3 times worse.", "More seeds are needed at β = 16.",
+    ]  # fmt: skip
+
+
+def test_the_fewest_seeds_of_those_not_told_apart_are_said() -> None:
+    one = [1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08]
+    close = [v + 0.001 for v in reversed(one)]
+    jumps = [9.0, 0.9, 9.2, 0.8, 9.4, 0.7, 9.6, None, None]
+    cells = {(8,): one, (16,): close, (24,): jumps}
+    said = findings(progress(cells), ["beta"])
+    assert said == ["7 seeds do not tell β between 16 and 24 from β = 8, the lowest median."]
+
+
 def test_cells_without_common_seeds_are_not_compared() -> None:
     cells = {(8,): [*FLAT[:5], *[None] * 5], (16,): [*[None] * 5, *FLAT[5:]]}
     said = findings(progress(cells), ["beta"])
@@ -190,57 +208,10 @@ def test_a_field_of_the_objective_says_what_it_does_to_the_centre() -> None:
     )
 
 
-def test_the_centre_is_said_of_each_function_by_itself() -> None:
-    cells = {(k, f): [v * k for v in FLAT] for k in (1, 10) for f in ("sphere", "levy")}
-    centres = {(1, "sphere"): 3.0, (10, "sphere"): 5.0, (1, "levy"): 0.8, (10, "levy"): 0.8}
-    said = findings(progress(cells, ["K", "function"], centre=centres), ["K", "function"])
-    assert said[2:] == [
-        "Sphere: K changes the function itself: its value at the centre goes from 3 to 5."
-    ]
-
-
-def test_many_cells_take_no_longer_than_a_moment() -> None:
-    rng = np.random.default_rng(0)
-    cells = {(b, h): list(np.exp(rng.normal(size=30))) for b in range(1, 21) for h in range(60, 75)}
-    frame = progress(cells, ["beta", "d_h"])
-    begun = time.process_time()
-    said = findings(frame, ["beta", "d_h"])
-    assert time.process_time() - begun < 3.0
-    assert all(text.startswith("Averaged over") for text in said)
-
-
-def test_two_axes_name_the_best_cell_and_what_each_axis_does() -> None:
-    cells = {
-        (beta, d_h): [v * (5 if beta == 1 else 1) * (1 + 0.001 * d_h) for v in shuffled(beta + d_h)]
-        for beta in (1, 8)
-        for d_h in (60, 100)
-    }
-    cells[8, 60] = [v * 0.5 for v in cells[8, 60]]
-    said = findings(progress(cells, ["beta", "d_h"]), ["beta", "d_h"])
-    assert said[0].startswith("β = 8, dₕ = 60 has the lowest median (best − F* = 3)")
-    assert said[0].endswith("of the 3 other cells 2 are worse, 1 cannot be told from it.")
-    assert said[1].startswith("Averaged over dₕ, β = 8 ends lowest: β = 1 is ")
-    assert said[2].startswith("Averaged over β, ")
-    assert "dₕ" in said[2]
-
-
-def test_two_axes_with_a_cell_that_is_missing_average_over_what_all_have() -> None:
-    cells = {(beta, d_h): [v * beta for v in FLAT] for beta in (1, 4) for d_h in (60, 100)}
-    cells[4, 100] = [None] * 10
-    said = findings(progress(cells, ["beta", "d_h"]), ["beta", "d_h"])
-    assert "Averaged over dₕ, β = 1 ends lowest: β = 4 is 4 times worse." in said
-
-
-def test_two_axes_with_few_seeds_say_one_thing() -> None:
-    cells = {(beta, d_h): FLAT[:3] for beta in (1, 4) for d_h in (60, 100)}
-    said = findings(progress(cells, ["beta", "d_h"]), ["beta", "d_h"])
-    assert len(said) == 1
-    assert said[0].startswith("More seeds are needed")
-
-
 def test_holm_and_the_signed_rank_test() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([]) == []
+    assert holm([0.01, 0.04], of=5) == pytest.approx([0.05, 0.16])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     tied = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
     rng = np.random.default_rng(2)
