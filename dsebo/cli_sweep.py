@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -12,12 +12,28 @@ import typer
 
 from dsebo.cli_runs import Db, open_store
 from dsebo.fields import ConfigError
-from dsebo.runs import Store, export_csv, export_json, export_parquet
+from dsebo.runs import (
+    LOCAL_OWNER,
+    LimitExceeded,
+    Settings,
+    Store,
+    export_csv,
+    export_json,
+    export_parquet,
+)
 from dsebo.runs.cores import core_count
 from dsebo.sweep_output import SweepOutput
 from dsebo.sweeps.base import nested
+from dsebo.sweeps.limits import sweep_check
 from dsebo.sweeps.plan import plan_of
-from dsebo.sweeps.records import SweepNotFound, SweepRow, create_sweep, get_sweep, list_sweeps
+from dsebo.sweeps.records import (
+    SweepNotFound,
+    SweepRow,
+    create_sweep,
+    get_sweep,
+    list_sweeps,
+    order,
+)
 from dsebo.sweeps.records import progress as runs_of
 from dsebo.sweeps.spec import DEFAULT_SEEDS, SweepSpec
 
@@ -33,6 +49,9 @@ def sweep_command(
         str, typer.Argument(metavar="[FILE|ID]", help="A YAML file, or the id of a stored sweep.")
     ] = "",
     *,
+    preset: Annotated[
+        str, typer.Option(help="A sweep of the paper, such as beta or beta-small.")
+    ] = "",
     vary: Annotated[
         list[str] | None,
         typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Once or twice."),
@@ -48,6 +67,8 @@ def sweep_command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a sweep where it stopped.")
     ] = False,
+    pause: Annotated[bool, typer.Option("--pause", help="Tell a sweep at work to rest.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Tell a sweep to end.")] = False,
     workers: Annotated[
         int | None, typer.Option(help="Processes of this machine.", show_default="cores")
     ] = None,
@@ -71,17 +92,26 @@ def sweep_command(
     """
     own = bool(given or vary or seeds or method or config or name)
     with open_store(db) as store, _bad_input():
-        _check_options(target, own, workers, export)
+        _check_options(target, preset, own, workers, export)
         _check_cluster(store, cluster, workers)
+        if wanted := _order_of(target, pause, cancel, resume):
+            _tell(store, target, wanted)
+            return
         chosen: SweepSpec | SweepRow
         if target and not _is_file(target):
             chosen = get_sweep(store, target)
         elif target:
             chosen = SweepSpec.from_yaml(_text_of(target))
+        elif preset:
+            chosen = _of_preset(preset)
         else:
             chosen = _of_flags(given, method, config, vary, seeds, name)
+        if resume and isinstance(chosen, SweepRow) and chosen.state == "paused":
+            _tell(store, target, "run")  # its process is there, and goes on
+            return
         if isinstance(chosen, SweepSpec) or chosen.state == "queued" or resume:
-            sweep = _work(store, chosen, resume, _engine(workers, cluster), as_json)
+            with closing(_engine(workers, cluster)) as engine:
+                sweep = _work(store, chosen, resume, engine, as_json)
         else:
             sweep = chosen
             SweepOutput(sweep, as_json).show(runs_of(store, sweep))
@@ -93,10 +123,10 @@ def sweep_command(
 
 @contextmanager
 def _bad_input() -> Iterator[None]:
-    """Settings and ids that do not fit end the command with 2, and one sentence."""
+    """Settings, ids and sizes that are not allowed end the command with 2, and one sentence."""
     try:
         yield
-    except (ConfigError, SweepNotFound) as error:
+    except (ConfigError, SweepNotFound, LimitExceeded) as error:
         _refuse(str(error))
 
 
@@ -105,11 +135,15 @@ def _refuse(said: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _check_options(target: str, own: bool, workers: int | None, export: Path | None) -> None:
-    if target and own:
-        _refuse(f"{target} has its own settings: leave the other flags out.")
-    if not target and not own:
-        _refuse("What to sweep is missing: a file, an id, or --vary beta=4,8,12.")
+def _check_options(
+    target: str, preset: str, own: bool, workers: int | None, export: Path | None
+) -> None:
+    if target and preset:
+        _refuse(f"{target} and --preset {preset} are two sweeps: give one.")
+    if (target or preset) and own:
+        _refuse(f"{target or preset} has its own settings: leave the other flags out.")
+    if not (target or preset or own):
+        _refuse("What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12.")
     if workers is not None and not 1 <= workers <= MAX_WORKERS:
         _refuse(f"workers = {workers} is not allowed: a whole number from 1 to {MAX_WORKERS}.")
     if export is not None and export.suffix not in _WRITERS:
@@ -130,6 +164,25 @@ def _check_cluster(store: Store, cluster: str, workers: int | None) -> None:
         )
 
 
+def _order_of(target: str, pause: bool, cancel: bool, resume: bool) -> str:
+    """What a sweep is to be told; empty where it is to be run or shown."""
+    if pause + cancel + resume > 1:
+        _refuse("--pause, --cancel and --resume are three orders: give one.")
+    if (pause or cancel) and (not target or _is_file(target)):
+        _refuse(f"--{'pause' if pause else 'cancel'} needs the id of a sweep.")
+    return "pause" if pause else "cancel" if cancel else ""
+
+
+def _tell(store: Store, sweep_id: str, wanted: str) -> None:
+    """Pass an order on to the process that works on the sweep."""
+    row = get_sweep(store, sweep_id)
+    state = order(store, row.id, wanted)
+    if state is not None:
+        typer.echo(f"Sweep {row.short_id} is {state}: there is nothing to {wanted}.", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"Sweep {row.short_id} is told to {wanted}.")
+
+
 def _is_file(target: str) -> bool:
     return Path(target).suffix in (".yaml", ".yml", ".json") or Path(target).is_file()
 
@@ -140,6 +193,15 @@ def _text_of(file: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(f"FILE = {file!r} cannot be read: {why}.") from None
+
+
+def _of_preset(key: str) -> SweepSpec:
+    from dsebo.sweeps.presets import PRESETS
+
+    known = {preset.key: preset.spec for preset in PRESETS}
+    if key not in known:
+        raise ConfigError(f"preset = {key!r} is not allowed: one of {', '.join(known)}.")
+    return known[key]
 
 
 def _of_flags(
@@ -184,7 +246,6 @@ def _work(
         typer.echo(f"Interrupted; dsebo sweep {sweep.short_id} --resume goes on.", err=True)
         raise typer.Exit(130) from None
     finally:
-        engine.close()
         signal.signal(signal.SIGTERM, before)
     output.end(ended, runs_of(store, ended))
     return ended
@@ -197,7 +258,8 @@ def _stored(store: Store, spec: SweepSpec, resume: bool) -> SweepRow:
         for row in list_sweeps(store):
             if {name: getattr(row.spec, name) for name in same} == same:
                 return row
-    return get_sweep(store, create_sweep(store, spec))
+    check = sweep_check(Settings.load(), LOCAL_OWNER, spec)
+    return get_sweep(store, create_sweep(store, spec, check=check))
 
 
 def _export(store: Store, sweep: SweepRow, file: Path) -> None:

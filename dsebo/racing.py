@@ -36,7 +36,25 @@ def launch_seeds(
     tags: Sequence[str] = (),
     name: str = "",
 ) -> list[str]:
-    """Put a config on from each of these seeds; the ids."""
+    """Put a config on from each of these seeds, or from none if that is over a limit; the ids."""
+    _check(manager, [config.with_seed(seed) for seed in seeds], owner)
+    return _put_on(manager, config, seeds, owner, tags, name)
+
+
+def _check(manager: RunManager, configs: Sequence[RunConfig], owner: str) -> None:
+    """All runs together, before the first of them starts."""
+    if why := refusal(manager, configs, owner):
+        raise LimitExceeded(why)
+
+
+def _put_on(
+    manager: RunManager,
+    config: RunConfig,
+    seeds: Sequence[int],
+    owner: str,
+    tags: Sequence[str],
+    name: str,
+) -> list[str]:
     ids: list[str] = []
     for first, count in blocks(seeds):
         started = config.with_seed(first)
@@ -46,15 +64,14 @@ def launch_seeds(
 
 def launch(manager: RunManager, race: Race, owner: str = LOCAL_OWNER) -> list[str]:
     """Put all runs of a race on, or none: limits are checked for all of them first; the ids."""
-    if why := refusal(manager, [config for _, config in race.configs()], owner):
-        raise LimitExceeded(why)
+    _check(manager, [config for _, config in race.configs()], owner)
     ids: list[str] = []
     for entrant in race.entrants:
         config = race.config(entrant)
         of = config.objective
         label = label_of(config.model_dump(mode="json"))
         name = f"{label} on {of.name}, D = {of.D}"
-        ids += launch_seeds(manager, config, race.seeds, owner, [TAG], name)
+        ids += _put_on(manager, config, race.seeds, owner, [TAG], name)
     return ids
 
 

@@ -17,9 +17,8 @@ from rich.table import Table
 from dsebo.cli_runs import progress_bar
 from dsebo.sweeps.findings import findings
 from dsebo.sweeps.plan import Plan
+from dsebo.sweeps.progress import ENDED, waiting_words
 from dsebo.sweeps.records import SweepRow
-
-_ENDED = ("finished", "failed", "cancelled")
 
 
 class SweepOutput:
@@ -34,23 +33,22 @@ class SweepOutput:
         self._sweep, self._json = sweep, as_json
         self._bar: Progress | None = None
         self._told: set[str] = set()
+        self._waits = self._waits_told = ""  # for what, at the last look and as it was said
 
     def begin(self, plan: Plan, runs: pd.DataFrame) -> None:
-        """What is planned, what is there already, and how long the rest will take."""
+        """What is planned, what is there already, and what the rest will take."""
         if self._json:
             about = {"event": "sweep-started", "id": self._sweep.id, "name": self._sweep.name}
             counts = {"runs": plan.total, "reused": plan.finished, "seconds": plan.seconds}
-            _print({**about, **counts, "workers": plan.workers})
+            _print({**about, **counts, "memory": plan.memory_bytes, "workers": plan.workers})
             self._told = set(runs.loc[runs["state"] == "finished", "hash"])
             return
         sweep = self._sweep
         reused = f", {plan.finished} of them in the store already" if plan.finished else ""
-        time = f"about {_duration(plan.wall_seconds)} on {_count(plan.workers, 'worker')}"
-        lines = [
-            f"Sweep {sweep.short_id}, {sweep.name}: {_count(plan.total, 'run')}{reused}; {time}.",
-            f"If interrupted, dsebo sweep {sweep.short_id} --resume goes on.",
-        ]
-        typer.echo("\n".join(lines), err=True)
+        planned = f"{_count(plan.total, 'run')}{reused}; {_costs(plan)}"
+        typer.echo(f"Sweep {sweep.short_id}, {sweep.name}: {planned}.", err=True)
+        if plan.finished < plan.total:
+            typer.echo(f"If interrupted, dsebo sweep {sweep.short_id} --resume goes on.", err=True)
 
     @contextmanager
     def bars(self) -> Iterator[None]:
@@ -66,12 +64,13 @@ class SweepOutput:
             yield
             self._bar = None
 
-    def watch(self, runs: pd.DataFrame) -> None:
-        """How the runs stand now."""
+    def watch(self, runs: pd.DataFrame, state: str) -> None:
+        """How the runs stand now, and the sweep's state."""
+        self._tell_waiting(waiting_words(runs) if state == "running" else "")
         if self._json:
             self._tell_ended(runs)
         elif self._bar is not None:
-            done = int(runs["state"].isin(_ENDED).sum())
+            done = int(runs["state"].isin(ENDED).sum())
             self._bar.update(self._runs, completed=done, total=len(runs))
             total = int(runs["budget"].sum())
             evaluated = int(runs["n_done"].where(runs["state"] != "finished", runs["budget"]).sum())
@@ -106,8 +105,19 @@ class SweepOutput:
         if sweep.state in ("interrupted", "cancelled", "failed"):
             typer.echo(f"dsebo sweep {sweep.short_id} --resume goes on.", err=True)
 
+    def _tell_waiting(self, said: str) -> None:
+        """Once, and not at the first look: a sweep that goes on finds its own runs paused."""
+        sure, self._waits = said == self._waits, said
+        if not sure or said == self._waits_told:
+            return
+        self._waits_told = said
+        if said and self._json:
+            _print({"event": "sweep-waiting", "text": f"{said}."})
+        elif said:
+            typer.echo(f"{said}.", err=True)
+
     def _tell_ended(self, runs: pd.DataFrame) -> None:
-        for row in runs[runs["state"].isin(_ENDED)].to_dict("records"):
+        for row in runs[runs["state"].isin(ENDED)].to_dict("records"):
             if row["hash"] not in self._told:
                 self._told.add(str(row["hash"]))
                 _print({"event": "run-ended", **_plain(row)})
@@ -126,6 +136,14 @@ def _table(sweep: SweepRow, runs: pd.DataFrame) -> Table:
         count = f"{len(done)}/{len(own)}"
         table.add_row(cell.label, count, *(_number(float(number)) for number in numbers))
     return table
+
+
+def _costs(plan: Plan) -> str:
+    """Of what is left, as predicted."""
+    if plan.finished == plan.total:
+        return "nothing left to run"
+    workers = _count(plan.workers, "worker")
+    return f"about {_duration(plan.wall_seconds)} on {workers}, {plan.memory_bytes / 1e6:.0f} MB"
 
 
 def _number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Whether a sweep that is started from a page is within the limits of its owner and of all."""
+"""Whether a sweep that is to be started is within the limits of its owner and of all."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from dsebo.sweeps.spec import Planned, SweepSpec
 
 MISSING = "missing"
 HELD = ("running", "queued", "paused")  # some process works on it
+ENDED = ("finished", "failed", "cancelled")
 _RANK = {"finished": 0, **dict.fromkeys(HELD, 1), "interrupted": 2, "stalled": 2, "failed": 3}
 _CHUNK = 5000
 _NAMES = (
@@ -66,6 +67,16 @@ def frame_of(connection: Connection, spec: SweepSpec, owner: str) -> pd.DataFram
 def _number(row: Row[Any], name: str) -> float:
     value = getattr(row, name)
     return math.nan if value is None else float(value)
+
+
+def waiting_words(runs: pd.DataFrame) -> str:
+    """What a sweep at work waits for, where all that is left was paused by hand; else empty."""
+    left = runs["state"][~runs["state"].isin(ENDED)]
+    if left.empty or not left.eq("paused").all():
+        return ""
+    if len(left) == 1:
+        return "1 run is paused on the Runs page; the sweep waits for it"
+    return f"{len(left)} runs are paused on the Runs page; the sweep waits for them"
 
 
 def find_runs(

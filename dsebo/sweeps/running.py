@@ -13,19 +13,19 @@ import pandas as pd
 from dsebo.runs.errors import LeaseLost, StoreError
 from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.store import Store
+from dsebo.sweeps.deaths import MAX_DEATHS, Deaths
 from dsebo.sweeps.engines import Engine
 from dsebo.sweeps.holding import claim_sweep, release_sweep, set_sweep_state, sweep_wanted
 from dsebo.sweeps.orders import POLL_SECONDS
-from dsebo.sweeps.progress import frame
+from dsebo.sweeps.progress import find_runs, frame
 from dsebo.sweeps.records import SweepRow, get_sweep
 from dsebo.sweeps.spec import Planned
 from dsebo.sweeps.work import Outcome, Task
 
-MAX_DEATHS = 5  # of workers on one run, after which it is given up
 _AGAIN_SECONDS = 1.0  # until a run that another process works on is looked at again
 _SAVING_SECONDS = 10.0  # that workers have to save their runs when the sweep is stopped
 
-Watcher = Callable[[pd.DataFrame], None]
+Watcher = Callable[[pd.DataFrame, str], None]  # the frame of `progress`, the sweep's state
 
 
 def run_sweep(
@@ -43,7 +43,7 @@ def run_sweep(
         sweep_id: The sweep, which nobody works on.
         engine: What works on its runs.
         again: It goes on, whatever it was told before.
-        watch: Called every now and then with the frame of `progress`.
+        watch: Called every now and then with how the runs and the sweep stand.
 
     Returns:
         The sweep as it ended.
@@ -80,7 +80,7 @@ def _mark(store: Store, lease: Lease, state: str, error: str | None) -> None:
 
 
 class _Work:
-    """What is still to do, what is being done, and how often a worker has died of it."""
+    """What is still to do, what is being done, and which of it workers die of."""
 
     def __init__(
         self, store: Store, sweep: SweepRow, lease: Lease, engine: Engine, watch: Watcher | None
@@ -92,7 +92,7 @@ class _Work:
         self.pending: deque[Planned] = deque(self._to_do())
         self.later: deque[tuple[float, Planned]] = deque()
         self.under_way: dict[Future[Outcome], Planned] = {}
-        self.deaths: Counter[str] = Counter()
+        self.deaths = Deaths(self._evaluated)
         self.wrong: list[str] = []
         self.state, self._looked = "running", 0.0
 
@@ -118,8 +118,8 @@ class _Work:
             elif wanted == "run":
                 self._hand_out()
             self._collect()
-            self.watcher.look()
-        self.watcher.look(now=True)
+            self.watcher.look(self.state)
+        self.watcher.look(self.state, now=True)
         return ("cancelled", None) if wanted == "cancel" else self._ending()
 
     def let_go(self) -> None:
@@ -146,13 +146,20 @@ class _Work:
             self.pending.append(self.later.popleft()[1])
         room = self.engine.wanted() - len(self.under_way) if self.pending else 0
         for _ in range(min(room, len(self.pending))):
+            if self._one_alone():
+                return
             planned = self.pending.popleft()
             try:
                 self.under_way[self.engine.submit(self._task(planned))] = planned
-            except BrokenExecutor:
+            except BrokenExecutor as error:
                 self.pending.appendleft(planned)
-                self._start_over()
+                self._start_over(error)
                 return
+
+    def _one_alone(self) -> bool:
+        """Whether what is next must wait: a run that is suspected has the workers to itself."""
+        beside = [self.pending[0], *self.under_way.values()]
+        return len(beside) > 1 and any(map(self.deaths.suspected, beside))
 
     def _task(self, planned: Planned) -> Task:
         name = f"{self.sweep.name}: {planned.cell.label}"
@@ -164,19 +171,21 @@ class _Work:
             time.sleep(POLL_SECONDS)
             return
         done, _ = wait(self.under_way, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-        broken = False
+        broken = None
         for future in done:
-            planned = self.under_way.pop(future)
             error = None if future.cancelled() else future.exception()
+            if isinstance(error, BrokenExecutor):
+                broken = error
+                continue
+            planned = self.under_way.pop(future)
             if isinstance(error, StoreError):
                 raise error
             if future.cancelled() or error is not None:
-                broken |= isinstance(error, BrokenExecutor)
-                self._died(planned, error)
+                self._died(planned, error, self.deaths.own(planned))
             else:
                 self._ended(planned, future.result())
-        if broken:
-            self._start_over()
+        if broken is not None:
+            self._start_over(broken)
 
     def _ended(self, planned: Planned, outcome: Outcome) -> None:
         if outcome.kind in ("busy", "stopped"):
@@ -184,26 +193,35 @@ class _Work:
         elif outcome.kind == "failed":
             self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {outcome.text}")
 
-    def _died(self, planned: Planned, error: BaseException | None) -> None:
+    def _died(self, planned: Planned, error: BaseException | None, for_good: bool) -> None:
         """Its worker is gone: another one carries the run on from its last evaluation."""
-        self.deaths[planned.hash] += 1
-        if self.deaths[planned.hash] < MAX_DEATHS:
+        if not for_good:
             self.pending.appendleft(planned)
             return
         why = type(error).__name__ if error is not None else "cancelled"
         said = f"its worker died {MAX_DEATHS} times ({why})."
         self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {said}")
 
-    def _start_over(self) -> None:
+    def _start_over(self, error: BrokenExecutor) -> None:
         """Another executor; what the broken one had is handed out again."""
-        for future, planned in list(self.under_way.items()):
-            finished = future.done() and not future.cancelled() and future.exception() is None
-            if finished:
+        lost = []
+        for future, planned in self.under_way.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
                 self._ended(planned, future.result())
             else:
-                self.pending.appendleft(planned)
+                lost.append(planned)
         self.under_way.clear()
+        if len(lost) == 1:
+            self._died(lost[0], error, self.deaths.alone(lost[0]))
+        else:
+            self.deaths.shared(lost)
+            self.pending.extendleft(reversed(lost))
         self.engine.replace()
+
+    def _evaluated(self, planned: Planned) -> int:
+        with self.store.read() as connection:
+            found = find_runs(connection, [planned], self.sweep.owner).get(planned.hash)
+        return found[0].n_done if found else 0
 
     def _ending(self) -> tuple[str, str | None]:
         states = frame(self.store, self.sweep.spec, self.sweep.owner)["state"]
@@ -222,11 +240,11 @@ class _Watching:
         self._store, self._sweep, self._watch = store, sweep, watch
         self._due = 0.0
 
-    def look(self, now: bool = False) -> None:
+    def look(self, state: str, now: bool = False) -> None:
         """Tell, if it is time."""
         if self._watch is None or (not now and time.monotonic() < self._due):
             return
         began = time.monotonic()
-        self._watch(frame(self._store, self._sweep.spec, self._sweep.owner))
+        self._watch(frame(self._store, self._sweep.spec, self._sweep.owner), state)
         took = time.monotonic() - began
         self._due = time.monotonic() + max(0.5, 10 * took)

@@ -106,8 +106,9 @@ class SweepSpec(Frozen):
     def from_yaml(cls, text: str) -> SweepSpec:
         """From a file such as `to_yaml` writes; JSON is YAML too."""
         try:
-            given = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            # Dates and sets become texts, of which the checks can say what is wrong with them.
+            given = json.loads(json.dumps(yaml.safe_load(text), default=str))
+        except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"The sweep is not YAML: {' '.join(str(error).split())}.") from None
         return cls.parse(given)
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from dsebo.config import BARE
 from dsebo.fields import FieldSpec
 from dsebo.sweeps.naming import symbol, value_label
 from dsebo.sweeps.presets import PRESETS
@@ -191,7 +192,7 @@ def _function_changed() -> None:
 def _refill() -> None:
     """Another method, or the authors' variant, has other settings; plain ones stay."""
     now = current()
-    shared = {spec.name for spec in fixed_fields("random")} | {"method"}
+    shared = {spec.name for spec in fixed_fields(BARE)} | {"method"}
     plain = {spec.name for spec in fixed_fields(now["method"]) if not spec.advanced}
     same = st.session_state["sweep_form"]["method"] == now["method"]
     kept = {name: now[name] for name in (plain if same else shared) if name in now}

@@ -23,6 +23,7 @@ from dsebo.ui.words import number
 
 MOST_OVERLAID = 8  # curves in one chart, told apart by colour and dash; more have panels
 MOST_PANELS = 48
+TOO_MANY = f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all."
 WIDE, NARROW = 4, 2  # panels side by side; a phone has the second
 PANEL, TITLE, HEAD, FOOT = 200, 34, 40, 54  # px: a panel, its title, the figure's top and bottom
 LEGEND_LINE = 30  # px

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from dsebo.sweeps.findings import report
 from dsebo.sweeps.naming import NAMED, is_number, symbol, value_label
@@ -15,7 +14,13 @@ from dsebo.ui.compare_chart import Curves
 from dsebo.ui.report import embed, html_file, html_table
 from dsebo.ui.sweep_frames import blocks, cell_table, inner_axes
 from dsebo.ui.sweep_heat import heat_figure
-from dsebo.ui.sweep_panels import MOST_OVERLAID, MOST_PANELS, overlay_figure, panels_figure
+from dsebo.ui.sweep_panels import (
+    MOST_OVERLAID,
+    MOST_PANELS,
+    TOO_MANY,
+    overlay_figure,
+    panels_figure,
+)
 from dsebo.ui.sweep_response import response_figure
 from dsebo.ui.sweep_status import progress_words, setting_line
 
@@ -55,27 +60,27 @@ def export_sweep_html(
         f"{escape(progress_words(row, frame))}; sweep {row.id}</p>",
         f"<section><h2>What is seen</h2><ul>{said}</ul>"
         f"<p class='quiet'>{escape(found.hint)}</p></section>",
-        *(f"<section>{embed(figure)}</section>" for figure in _figures(frame, axes, curves())),
+        *(f"<section>{chart}</section>" for chart in _charts(frame, axes, curves())),
         f"<section><h2>In numbers</h2>{html_table(readable(cell_table(frame, axes), axes))}"
         "</section>",
     ]
     return html_file(parts)
 
 
-def _figures(
-    frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]
-) -> list[go.Figure]:
-    figures = [response_figure(frame, axes)]
+def _charts(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> list[str]:
+    """Each as HTML; a sentence where there is too much to draw."""
+    charts = [embed(response_figure(frame, axes))]
     if len(axes) == 2:
-        figures.append(heat_figure(frame, axes))
+        charts.append(embed(heat_figure(frame, axes)))
     inner = inner_axes(axes) or list(axes)
     for block in blocks(frame, axes):
         cells = block.rows["cell"].nunique()
         if cells > MOST_PANELS:
+            charts.append(escape(f"{block.name}: {TOO_MANY}" if block.name else TOO_MANY))
             continue
         build = overlay_figure if cells <= MOST_OVERLAID else panels_figure
         figure = build(block.rows, inner, curves)
         if block.name:
             figure.layout.title = {"text": block.name, "x": 0.5}
-        figures.append(figure)
-    return figures
+        charts.append(embed(figure))
+    return charts

@@ -22,7 +22,13 @@ from dsebo.ui.live import live_chart
 from dsebo.ui.scales import SCALES, Scale, default_scale
 from dsebo.ui.sweep_cache import curves_of, mark
 from dsebo.ui.sweep_frames import FUNCTION, cell_table, inner_axes
-from dsebo.ui.sweep_panels import MOST_OVERLAID, MOST_PANELS, overlay_figure, panels_figure
+from dsebo.ui.sweep_panels import (
+    MOST_OVERLAID,
+    MOST_PANELS,
+    TOO_MANY,
+    overlay_figure,
+    panels_figure,
+)
 from dsebo.ui.sweep_report import export_sweep_html, readable
 from dsebo.ui.sweep_response import response_figure
 
@@ -103,7 +109,7 @@ def _curves(row: SweepRow, frame: pd.DataFrame, look: Look) -> None:
         )  # fmt: skip
         singles = st.toggle("Single seeds", key=f"sweep singles {row.id}")
     if cells > MOST_PANELS:
-        st.caption(f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all.")
+        st.caption(TOO_MANY)
         return
     axes = inner_axes(row.spec.fields) or row.spec.fields
     if how == OVERLAY and cells > MOST_OVERLAID:

@@ -9,6 +9,7 @@ from dsebo.runs.cores import core_count
 from dsebo.runs.predict import predict
 from dsebo.sweeps.naming import part, symbol, value_label
 from dsebo.sweeps.plan import seconds_left
+from dsebo.sweeps.progress import waiting_words
 from dsebo.sweeps.records import SweepRow
 from dsebo.sweeps.spec import SweepSpec
 from dsebo.ui.words import count, duration
@@ -47,12 +48,16 @@ def progress_words(row: SweepRow, frame: pd.DataFrame) -> str:
     said = [f"{states.get('finished', 0)} of {count(len(frame), 'run')} finished"]
     said += [f"{states['failed']} failed"] if states.get("failed", 0) else []
     if row.state == "running" and row.wanted == "run":
-        workers = row.workers or core_count()
-        left = time_left(row.spec, frame, workers)
-        said.append(f"about {duration(left)} left on {count(workers, 'core')}")
+        said.append(waiting_words(frame) or _left_words(row, frame))
     elif row.state == "finished":
         said.append(f"{duration(float(frame['seconds'].sum()))} of computing")
     return " · ".join(said)
+
+
+def _left_words(row: SweepRow, frame: pd.DataFrame) -> str:
+    workers = row.workers or core_count()
+    left = duration(time_left(row.spec, frame, workers))
+    return f"about {left} left on {count(workers, 'core')}"
 
 
 def time_left(spec: SweepSpec, frame: pd.DataFrame, workers: int) -> float:

@@ -132,9 +132,11 @@ def from_link(params: Mapping[str, str]) -> tuple[Values, list[str]]:
     found, said = settings.from_url(shared)
     usual = of_spec(DEFAULT.spec)
     values: Values = {spec.name: found[spec.name] for spec in fixed_fields(found["method"])}
-    for name in (FIRST, SECOND):
-        values[name] = _axis_of_link(params, name, values["method"], said)
-    values[FIRST] = values[FIRST] or usual[FIRST]
+    values[FIRST] = _axis_of_link(params, FIRST, values["method"], said) or usual[FIRST]
+    values[SECOND] = _axis_of_link(params, SECOND, values["method"], said)
+    if values[SECOND] and (twice := axis_name(values[SECOND])) == axis_name(values[FIRST]):
+        said.append(f"The link's {SECOND} = {twice!r} is not allowed: it varies already.")
+        values[SECOND] = ""
     values["seeds"] = _seeds_of_link(params, str(usual["seeds"]), said)
     values["name"] = " ".join(params.get("name", "").split())[:100]
     return values, said
@@ -146,13 +148,20 @@ def _axis_of_link(params: Mapping[str, str], name: str, method: str, said: list[
     if not text:
         return ""
     field, equals, values = text.partition("=")
-    if field not in axis_fields(method) or not equals or len(values) > LONGEST_TEXT:
+    fields = axis_fields(method)
+    if field not in fields or not equals or len(values) > LONGEST_TEXT:
         said.append(f"The link's {name} = {text[:40]!r} is not allowed: such as beta=4,8,12.")
         return ""
     try:
         read_values(field, values)
     except ConfigError as error:
         said.append(f"The link's {error}")
+        return ""
+    choices = known_choices(field, fields[field])
+    unknown = [one for one in values.split(",") if choices and one.strip() not in choices]
+    if unknown:
+        wrong = f"{field} = {unknown[0][:40]!r} is not allowed"
+        said.append(f"The link's {wrong}: one of {', '.join(choices)}.")
         return ""
     return text
 

@@ -17,7 +17,7 @@ from dsebo.race import (
     parse_settings,
     seeds_text,
 )
-from dsebo.racing import CENTRE, TAG, Result, launch, refusal, standings
+from dsebo.racing import CENTRE, TAG, Result, launch, launch_seeds, refusal, standings
 from dsebo.runs import LimitExceeded, Limits, LimitSettings, RunManager, Settings, Store
 from tests.runs.helpers import wait_state
 
@@ -118,6 +118,18 @@ def test_over_the_limit_nothing_starts_and_the_figure_is_said(store: Store) -> N
     with pytest.raises(LimitExceeded, match=r"predicted time of \d+ s is over the limit of 20 s"):
         launch(manager, race)
     assert store.count_runs() == 0
+    manager.close()
+
+
+def test_of_several_seeds_all_start_or_none(store: Store) -> None:
+    """Seeds that do not follow one another are put on one after the other."""
+    manager = RunManager(store, Settings(limits=LimitSettings(owner=Limits(active=1, queued=4))))
+    config = Race.parse("random", TASK, "1").config(Entrant("random"))
+    with pytest.raises(LimitExceeded, match="limit"):
+        launch_seeds(manager, config, [1, *range(3, 11)])
+    assert store.count_runs() == 0
+    ids = launch_seeds(manager, config, [1, 3, 4])
+    assert [wait_state(store, run_id, "finished").seed for run_id in ids] == [1, 3, 4]
     manager.close()
 
 

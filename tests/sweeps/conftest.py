@@ -1,5 +1,8 @@
-"""Stores as the tests of runs have them."""
+"""Stores as the tests of runs have them, and sweeps that look often."""
 
+import pytest
+
+from dsebo.sweeps import orders, running
 from tests.runs.conftest import (
     any_url,
     empty_store,
@@ -15,3 +18,11 @@ __all__ = [
     "any_url", "empty_store", "own_folders", "postgres_server", "postgres_url", "processes",
     "store", "url",
 ]  # fmt: skip
+
+
+@pytest.fixture
+def quick_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a sweep to see an order, or that a run is free."""
+    for module in (orders, running):
+        monkeypatch.setattr(module, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(running, "_AGAIN_SECONDS", 0.05)

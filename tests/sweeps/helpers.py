@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from typing import Any
 
 from dsebo.config import RunConfig
@@ -83,3 +85,49 @@ def check_histories(store: Store, sweep: SweepSpec) -> None:
     assert list(runs["state"]) == ["finished"] * sweep.total
     for planned, run_id in zip(sweep.planned(), runs["run_id"], strict=True):
         assert history(store, run_id) == reference(planned.config)
+
+
+class BreakingEngine(ThreadEngine):
+    """Threads that die as loky's processes do: with one, all that the pool had is lost.
+
+    Args:
+        dies: Whether a worker dies of a task. The others take longer than that.
+    """
+
+    def __init__(self, dies: Callable[[Task], bool], workers: int = 4) -> None:
+        super().__init__(workers)
+        self._dies, self._lock = dies, threading.Lock()
+        self._pool: list[Future[Outcome]] | None = []  # None: broken
+
+    def replace(self) -> None:
+        super().replace()
+        self._pool = []
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        with self._lock:
+            if self._pool is None:
+                raise BrokenExecutor("a worker died")
+            future: Future[Outcome] = Future()
+            self._pool.append(future)
+        self.executor.submit(self._live, task, future)
+        return future
+
+    def _live(self, task: Task, future: Future[Outcome]) -> None:
+        if future.done():  # it was still in the queue
+            return
+        if self._dies(task):
+            self._break()
+            return
+        time.sleep(0.03)
+        if not future.done():  # else it was killed with the others
+            outcome = work(task)
+            with self._lock:
+                if not future.done():
+                    future.set_result(outcome)
+
+    def _break(self) -> None:
+        with self._lock:
+            for future in self._pool or []:
+                if not future.done():
+                    future.set_exception(BrokenExecutor("a worker died"))
+            self._pool = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ from typer.testing import CliRunner
 
 from dsebo.cli import app
 from dsebo.runs import Store
-from dsebo.sweeps.records import create_sweep, list_sweeps, progress
+from dsebo.sweeps.presets import PRESETS
+from dsebo.sweeps.records import SweepRow, create_sweep, get_sweep, list_sweeps, progress
 from tests.sweeps.helpers import ThreadEngine, make, random_spec, spec
+from tests.sweeps.test_records import hold
 
 FLAGS = ["--D", "50", "--d-e", "5", "--method", "random", "--budget", "5", "--vary", "c=1,2"]
+
+DATED = b"{base: {budget: 2020-01-01}, axes: {beta: [2, 4]}}"
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +45,7 @@ def test_a_sweep_of_flags(store: Store) -> None:
     runs = progress(store, row)
     assert runs["state"].eq("finished").all()
     assert f"Sweep {row.short_id}, by flags: 4 runs; about 1 s on" in done.stderr
+    assert re.search(r"on \d+ workers?, \d{3,4} MB\.", done.stderr)
     assert "c = 1" in done.stdout
     assert "4 of 4 runs finished" in done.stdout
     assert f"{runs['best'][:2].mean():.4g}" in done.stdout
@@ -67,7 +73,10 @@ def test_a_file_is_reused_and_resumed(store: Store, tmp_path: Path) -> None:
     again = dsebo(file, "--resume")
     assert again.exit_code == 0, again.output
     assert len(list_sweeps(store)) == 1
-    assert dsebo(file).exit_code == 0  # another sweep of the same runs
+    third = dsebo(file)  # another sweep of the same runs
+    assert third.exit_code == 0
+    assert "4 runs, 4 of them in the store already; nothing left to run.\n" in third.stderr
+    assert "If interrupted" not in third.stderr
     assert (len(list_sweeps(store)), store.count_runs()) == (2, 4)
 
 
@@ -79,6 +88,7 @@ def test_json_lines(store: Store) -> None:
         "sweep-started", *["run-ended"] * 4, "sweep-ended",
     ]  # fmt: skip
     assert (lines[0]["runs"], lines[0]["reused"]) == (4, 0)
+    assert lines[0]["memory"] > 1e8
     assert {(line["c"], line["seed"]) for line in lines[1:5]} == {(1, 1), (1, 2), (2, 1), (2, 2)}
     assert all(line["state"] == "finished" and line["best"] for line in lines[1:5])
     assert (lines[5]["state"], lines[5]["runs"]) == ("finished", {"finished": 4})
@@ -140,7 +150,15 @@ def test_an_interrupted_sweep_ends_with_130(store: Store, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "What to sweep is missing: a file, an id, or --vary beta=4,8,12."),
+        ([], "What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12."),
+        (["--preset", "x"], "preset = 'x' is not allowed: one of beta, beta-small, d_h, d_h-small"),
+        (["--preset", "beta", "--D", "50"], "beta has its own settings: leave the other flags out"),
+        (["abc", "--preset", "beta"], "abc and --preset beta are two sweeps: give one."),
+        (["--pause"], "What to sweep is missing"),
+        (["--preset", "beta", "--pause"], "--pause needs the id of a sweep."),
+        (["sweep.yaml", "--cancel"], "--cancel needs the id of a sweep."),
+        (["abc", "--cancel", "--resume"], "--pause, --cancel and --resume are three orders"),
+        (["abcdef", "--pause"], "id = 'abcdef' is not a sweep of this store."),
         (["--D", "50"], "vary is missing: such as --vary beta=4,8,12."),
         (["--vary", "beta"], "vary = 'beta' is not allowed: such as beta=4,8,12."),
         (["--vary", "beta=1"], "beta = [1.0] is not allowed: from two to 200 values"),
@@ -166,7 +184,7 @@ def test_bad_input_ends_with_2_and_one_sentence(store: Store, words: list[str], 
 
 
 def test_a_file_that_is_not_a_sweep(tmp_path: Path) -> None:
-    for text in (b"axes: [", b"\xff\xfe", b"axes: {beta: [1]}"):
+    for text in (b"axes: [", b"\xff\xfe", b"axes: {beta: [1]}", DATED):
         (tmp_path / "bad.yaml").write_bytes(text)
         done = dsebo(tmp_path / "bad.yaml")
         assert done.exit_code == 2
@@ -174,8 +192,6 @@ def test_a_file_that_is_not_a_sweep(tmp_path: Path) -> None:
 
 
 def test_a_sweep_at_work_elsewhere_is_not_taken(store: Store) -> None:
-    from tests.sweeps.test_records import hold
-
     sweep_id = create_sweep(store, spec())
     hold(store, sweep_id)
     shown = dsebo(sweep_id)
@@ -184,3 +200,43 @@ def test_a_sweep_at_work_elsewhere_is_not_taken(store: Store) -> None:
     refused = dsebo(sweep_id, "--resume")
     assert refused.exit_code == 1
     assert "is at work in process" in refused.stderr
+
+
+def test_a_preset_is_the_papers_sweep(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def at_once(opened: Store, sweep_id: str, *_: Any, **__: Any) -> SweepRow:
+        return get_sweep(opened, sweep_id)
+
+    monkeypatch.setattr("dsebo.sweeps.running.run_sweep", at_once)
+    done = dsebo("--preset", "c-small")
+    assert done.exit_code == 0, done.output
+    preset = next(preset for preset in PRESETS if preset.key == "c-small")
+    assert list_sweeps(store)[0].spec == preset.spec
+
+
+def test_orders_are_passed_on(store: Store) -> None:
+    sweep_id = create_sweep(store, spec())
+    hold(store, sweep_id)
+    paused = dsebo(sweep_id[:8], "--pause")
+    assert (paused.exit_code, paused.stdout) == (0, f"Sweep {sweep_id[:8]} is told to pause.\n")
+    assert get_sweep(store, sweep_id).wanted == "pause"
+    hold(store, sweep_id, "paused")
+    assert dsebo(sweep_id[:8], "--resume").stdout == f"Sweep {sweep_id[:8]} is told to run.\n"
+    assert get_sweep(store, sweep_id).wanted == "run"
+    assert dsebo(sweep_id[:8], "--cancel").exit_code == 0
+    assert get_sweep(store, sweep_id).wanted == "cancel"
+    hold(store, sweep_id, "cancelled")
+    refused = dsebo(sweep_id[:8], "--pause")
+    assert refused.exit_code == 1
+    assert refused.stderr == f"Sweep {sweep_id[:8]} is cancelled: there is nothing to pause.\n"
+
+
+def test_a_sweep_over_the_limits_is_refused_with_the_figure(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "strict.toml"
+    file.write_text("[limits.owner]\nbudget = 4\n")
+    monkeypatch.setenv("DSEBO_SETTINGS", str(file))
+    done = dsebo(*FLAGS)
+    assert done.exit_code == 2
+    assert done.stderr == "budget = 5 is over the limit of 4 evaluations.\n"
+    assert list_sweeps(store) == []

@@ -82,6 +82,29 @@ def test_a_killed_worker_of_a_cluster_costs_nothing(cluster: Cluster, shared: St
 
 
 @pytest.mark.slow
+def test_a_cancelled_sweep_ends_on_a_cluster_and_can_be_taken_up(
+    cluster: Cluster, shared: Store
+) -> None:
+    sweep = spec(seeds="1-2", budget=40)
+    sweep_id = create_sweep(shared, sweep)
+    engine = ClusterEngine(cluster.address)
+    ended: list[Any] = []
+    thread = threading.Thread(target=lambda: ended.append(run_sweep(shared, sweep_id, engine)))
+    thread.start()
+    wait_for(lambda: at_work(shared), 120)
+    assert order(shared, sweep_id, "cancel") is None
+    thread.join(60)
+    assert [row.state for row in ended] == ["cancelled"]
+    runs = progress(shared, sweep)
+    assert "cancelled" in set(runs["state"])
+    assert set(runs["state"]) <= {"cancelled", "finished", "missing"}
+    assert at_work(shared) == {}  # the workers have let go of their runs
+    assert run_sweep(shared, sweep_id, engine, again=True).state == "finished"
+    engine.close()
+    check_histories(shared, sweep)
+
+
+@pytest.mark.slow
 def test_a_dead_hosts_lease_runs_out(cluster: Cluster, shared: Store) -> None:
     """A run whose worker died on another host: waited for until its lease has run out."""
     sweep = spec(seeds="1")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dsebo.config import RunConfig
+from dsebo.config import METHODS, RunConfig
 from dsebo.fields import ConfigError
 from dsebo.runs.identity import config_hash
 from dsebo.sweeps.fields import config_flags, sweepable
@@ -62,7 +62,7 @@ def test_another_method_drops_what_it_does_not_have() -> None:
     found = SweepSpec.parse({"base": base, "axes": {"method": ["dsebo", "random", "rembo"]}})
     dsebo, random, rembo = (found.config(cell, 1).optimizer for cell in found.cells())
     assert (dsebo.beta, dsebo.kappa_scale) == (8.0, 0.5)  # type: ignore[union-attr]
-    assert random.model_dump() == {"method": "random"}
+    assert random == METHODS["random"]()
     assert rembo.kappa_scale == 0.5  # type: ignore[union-attr]
 
 
@@ -132,6 +132,21 @@ def test_bad_sweeps_are_refused_in_one_sentence(given: Any, said: str) -> None:
 def test_bad_files_are_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         SweepSpec.from_yaml(text)
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        ("{budget: 2020-01-01}", "Cell β = 2: budget = '2020-01-01' is not allowed"),
+        ("{objective: {D: 2020-01-01 10:00:00}}", "D = '2020-01-01 10:00:00' is not allowed"),
+        ("{budget: !!binary aGFsbG8=}", "budget = .*hallo.* is not allowed"),
+        ("{2020-01-01: 5}", "The sweep is not YAML"),
+    ],
+)
+def test_what_json_does_not_have_is_refused_in_one_sentence(base: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as refused:
+        SweepSpec.from_yaml(f"base: {base}\naxes: {{beta: [2, 4]}}")
+    assert len(str(refused.value).splitlines()) == 1
 
 
 def test_every_setting_can_be_named() -> None:

@@ -31,6 +31,7 @@ from dsebo.ui.sweep_values import (
     to_spec,
     usual_values,
 )
+from tests.sweeps.frames import progress as made
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
 SPEC = SweepSpec.parse({"base": BASE, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
@@ -106,14 +107,25 @@ def test_a_base_that_does_not_fit_alone_may_fit_in_every_cell() -> None:
     [
         {"vary": "zz=1,2"}, {"vary": "beta=" + "1," * 400}, {"also": "beta"}, {"seeds": "0x1"},
         {"D": "-3"}, {"vary": "beta=1:2:nan"}, {"seeds": "1-99999"}, {"unknown": "x"},
-        {"seeds": ",".join(map(str, range(200)))},
+        {"seeds": ",".join(map(str, range(200)))}, {"vary": "function=sphere,levy,foo"},
+        {"also": "method=dsebo,foo"}, {"vary": "d_h=60,80", "also": "d_h=90,100"},
+        {"also": "beta=3,4"},
     ],
-    ids=range(9),
+    ids=range(13),
 )  # fmt: skip
 def test_a_bad_link_gives_one_sentence_and_a_form_that_works(bad: dict[str, str]) -> None:
     values, said = from_link(bad)
     assert len(said) == 1
     assert to_spec(values).total > 0
+
+
+def test_what_a_link_names_wrongly_is_said_with_what_is_allowed() -> None:
+    _, said = from_link({"vary": "function=sphere,levy,foo"})
+    assert said[0].startswith("The link's function = 'foo' is not allowed: one of ")
+    assert "levy" in said[0]
+    values, said = from_link({"vary": "beta=2,6", "also": "beta=3,4"})
+    assert said == ["The link's also = 'beta' is not allowed: it varies already."]
+    assert (values["vary"], values["also"]) == ("beta=2,6", "")
 
 
 # --- status ---------------------------------------------------------------------------------
@@ -168,6 +180,18 @@ def test_progress_in_words() -> None:
     assert words(row("running", "cancel")) == "Being cancelled."
     assert words(row("running")) == ""
     assert "code 9" in words(row("interrupted", error="It ended with code 9."))
+
+
+def test_a_run_that_is_paused_by_hand_is_named_in_place_of_the_time() -> None:
+    held = frame_of(SPEC, ["finished", "finished", "failed", "paused"])
+    assert progress_words(row("running"), held) == (
+        "2 of 4 runs finished · 1 failed · 1 run is paused on the Runs page; the sweep waits for it"
+    )
+    assert "waits" not in progress_words(row("paused", "pause"), held)
+    two = frame_of(SPEC, ["finished", "finished", "paused", "paused"])
+    assert progress_words(row("running"), two).endswith("the sweep waits for them")
+    busy = frame_of(SPEC, ["finished", "finished", "missing", "paused"])
+    assert progress_words(row("running"), busy).endswith("left on 2 cores")
 
 
 def test_the_setting_in_one_line() -> None:
@@ -250,6 +274,16 @@ def test_the_report_is_one_file_and_everything_in_it_is_text(
     assert text.count("plotly-graph-div") >= 2
     assert "http://" not in text.split("</script>")[-1]
     assert "More seeds are needed" in text
+
+
+def test_a_report_without_the_curves_of_many_cells_says_so() -> None:
+    spec = SweepSpec.parse({"axes": {"beta": list(range(1, 50))}, "seeds": "1"})
+    frame = made({(beta,): [float(beta)] for beta in range(1, 50)})
+    shown = SweepRow("a" * 32, "", spec, "finished", "run", 0.0, 0.0, None, None, "local", 2)
+    said = "The curves of more than 48 cells are not drawn; the table has all."
+    assert said in export_sweep_html(shown, frame, dict).decode()
+    few = frame[frame["cell"] < 48]
+    assert said not in export_sweep_html(shown, few, dict).decode()
 
 
 def test_the_table_for_people() -> None:
