@@ -38,6 +38,9 @@ class Experiment:
 
 EXPERIMENTS = (
     Experiment(
+        "dsebo", "the authors' variant", {"variant": "authors"}, ("rosenbrock", "michalewicz")
+    ),
+    Experiment(
         "random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, tuple(range(1, 11))
     ),
     Experiment("rembo", "z in ±1, d = 50", {"scale": "unit", "d": 50}, FUNCTIONS),
