@@ -1,4 +1,4 @@
-"""Why a peer's figure is far from the printed one: the same run with one thing changed.
+"""Why a peer's figure is far from the printed one: runs with something changed.
 
 `python -m benchmarks.peer_experiments` runs what is missing of the experiments below (D = 1000,
 500 evaluations), appends each run to results/peer_experiments.csv and writes the table
@@ -43,7 +43,7 @@ EXPERIMENTS = (
     Experiment(
         "random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, tuple(range(1, 11))
     ),
-    Experiment("rembo", "z in ±1, d = 50", {"scale": "unit", "d": 50}, FUNCTIONS),
+    Experiment("rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50}, FUNCTIONS),
     Experiment("bandit-epsilon-greedy", "z in ±√d", {"scale": "own"}),
     Experiment("bandit-softmax", "z in ±√d", {"scale": "own"}),
     Experiment("hesbo", "acquisition: best of 2000 samples", BEST_SAMPLE, FUNCTIONS),
@@ -95,7 +95,7 @@ def shown(values: np.ndarray) -> str:
 def table() -> str:
     """In Markdown: as it is, changed, and printed."""
     lines = [
-        "# Peers with one thing changed\n",
+        "# Peers with something changed\n",
         "D = 1000, d_e = 30, 500 evaluations; written by `python -m benchmarks.peer_experiments`. "
         "Mean ± deviation (number of seeds); printed: the paper's tables 1 and 4.\n",
         "| method | changed | function | as it is | changed | printed |",

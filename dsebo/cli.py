@@ -121,7 +121,8 @@ def run_command(
         typer.echo(f"Note: {warning}", err=True)
     cost = predict(settings)
     memory = cost.memory_bytes / 1e6
-    typer.echo(f"Predicted: about {cost.seconds:.2g} s of one core, {memory:.0f} MB.", err=True)
+    about = f"about {cost.seconds:.2g} s of one core, {memory:.0f} MB beside the program's own"
+    typer.echo(f"Predicted: {about}.", err=True)
     if store:
         with open_store(db) as opened:
             check_within_limits(opened, [settings])

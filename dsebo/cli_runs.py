@@ -71,11 +71,12 @@ def open_store(db: str | None) -> Iterator[Store]:
 
 
 def check_within_limits(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Refuse, with the figure and exit code 2, what is over the limits of the settings."""
-    asked = [(config, config.budget, 0) for config in configs]
+    """Refuse, with the figure and exit code 2, a run over the limits; they run one by one."""
+    settings, mark = Settings.load(), owner_mark(LOCAL_OWNER)
     try:
         with store.read() as connection:
-            check_limits(connection, Settings.load(), owner_mark(LOCAL_OWNER), asked)
+            for config in configs:
+                check_limits(connection, settings, mark, [(config, config.budget, 0)])
     except LimitExceeded as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None

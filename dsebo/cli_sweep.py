@@ -106,14 +106,17 @@ def sweep_command(
             chosen = _of_preset(preset)
         else:
             chosen = _of_flags(given, method, config, vary, seeds, name)
-        if resume and isinstance(chosen, SweepRow) and chosen.state == "paused":
-            _tell(store, target, "run")  # its process is there, and goes on
+        new = isinstance(chosen, SweepSpec)
+        sweep = _stored(store, chosen, resume) if isinstance(chosen, SweepSpec) else chosen
+        if resume and sweep.wanted == "pause" and order(store, sweep.id, "run") is None:
+            typer.echo(f"Sweep {sweep.short_id} is told to run.")  # its process goes on
             return
-        if isinstance(chosen, SweepSpec) or chosen.state == "queued" or resume:
+        if new or sweep.state == "queued" or resume:
+            if resume:
+                _check_limits(store, sweep)
             with closing(_engine(workers, cluster)) as engine:
-                sweep = _work(store, chosen, resume, engine, as_json)
+                sweep = _work(store, sweep, resume, engine, as_json)
         else:
-            sweep = chosen
             SweepOutput(sweep, as_json).show(runs_of(store, sweep))
         if export is not None:
             _export(store, sweep, export)
@@ -228,13 +231,10 @@ def _engine(workers: int | None, cluster: str) -> Engine:
     return ClusterEngine(cluster) if cluster else LocalEngine(workers or core_count())
 
 
-def _work(
-    store: Store, chosen: SweepSpec | SweepRow, resume: bool, engine: Engine, as_json: bool
-) -> SweepRow:
+def _work(store: Store, sweep: SweepRow, resume: bool, engine: Engine, as_json: bool) -> SweepRow:
     """Work on it to its end; Ctrl-C and a polite kill leave it to be resumed."""
     from dsebo.sweeps.running import run_sweep
 
-    sweep = chosen if isinstance(chosen, SweepRow) else _stored(store, chosen, resume)
     runs = runs_of(store, sweep)
     output = SweepOutput(sweep, as_json)
     output.begin(plan_of(sweep.spec, runs, engine.at_once()), runs)
@@ -260,6 +260,12 @@ def _stored(store: Store, spec: SweepSpec, resume: bool) -> SweepRow:
                 return row
     check = sweep_check(Settings.load(), LOCAL_OWNER, spec)
     return get_sweep(store, create_sweep(store, spec, check=check))
+
+
+def _check_limits(store: Store, sweep: SweepRow) -> None:
+    """What is left of it, as if it were new."""
+    with store.read() as connection:
+        sweep_check(Settings.load(), LOCAL_OWNER, sweep.spec)(connection)
 
 
 def _export(store: Store, sweep: SweepRow, file: Path) -> None:

@@ -170,7 +170,7 @@ def _whole(value: Any, otherwise: int) -> int:
     """A whole number as the fields take it: 50, 50.0 or "50"; what else it is they will say."""
     try:
         return int(value) if float(value).is_integer() else otherwise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return otherwise
 
 

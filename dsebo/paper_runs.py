@@ -3,16 +3,16 @@
     python -m dsebo.paper_runs [--again]
 
 makes those that are missing, one after the other, and writes `dsebo/data/paper_runs.json.gz` after
-each, so that it goes on where it was stopped; with --again it makes all of them. About half an hour
-on a quiet core.
+each, so that it goes on where it was stopped. With --again it makes all of them anew, each taking
+the place of the old one: about half an hour on a quiet core.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -129,8 +129,8 @@ def complete(
 
     `again`: make every one anew, whatever the file has.
     """
-    there = [] if again else read(path)
-    known = {_key(one.config): one for one in there if one.version == versions()["dsebo"]}
+    there = {_key(one.config): one for one in read(path) if one.version == versions()["dsebo"]}
+    known = {} if again else dict(there)
     for index, config in enumerate(configs, start=1):
         plain = config.model_dump(mode="json")
         if _key(plain) in known:
@@ -139,7 +139,7 @@ def complete(
         made = thin(run(config))
         made = replace(made, seconds=round(time.process_time() - began, 2))
         known[_key(plain)] = made
-        write(path, _in_order(known, configs))
+        write(path, _in_order({**there, **known}, configs))
         of = config.objective
         say(
             f"{index} of {len(configs)}: {of.name}, D = {of.D}, seed {config.seed}: "
@@ -170,13 +170,15 @@ def _steps(changes: Sequence[Sequence[float]], length: int) -> Array:
     return curve
 
 
-def main(arguments: Sequence[str] = ()) -> None:
-    """Make what is missing, or with --again all of them, and say how large the file is."""
+def main() -> None:
+    """Make what is missing, or all of them, and say how large the file is."""
+    parser = argparse.ArgumentParser(description="DSEBO in the paper's settings.")
+    parser.add_argument("--again", action="store_true", help="make all of them anew")
     path = Path(str(files("dsebo.data") / NAME))
-    again = "--again" in arguments
+    again = parser.parse_args().again
     runs = complete(path, paper_configs(), lambda text: print(text, flush=True), again)
     print(f"{path.name}: {len(runs)} runs, {path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

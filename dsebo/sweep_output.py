@@ -33,7 +33,7 @@ class SweepOutput:
         self._sweep, self._json = sweep, as_json
         self._bar: Progress | None = None
         self._told: set[str] = set()
-        self._waits = self._waits_told = ""  # for what, at the last look and as it was said
+        self._waits = ""  # for what, as it was said
 
     def begin(self, plan: Plan, runs: pd.DataFrame) -> None:
         """What is planned, what is there already, and what the rest will take."""
@@ -106,11 +106,10 @@ class SweepOutput:
             typer.echo(f"dsebo sweep {sweep.short_id} --resume goes on.", err=True)
 
     def _tell_waiting(self, said: str) -> None:
-        """Once, and not at the first look: a sweep that goes on finds its own runs paused."""
-        sure, self._waits = said == self._waits, said
-        if not sure or said == self._waits_told:
+        """Once, until it changes."""
+        if said == self._waits:
             return
-        self._waits_told = said
+        self._waits = said
         if said and self._json:
             _print({"event": "sweep-waiting", "text": f"{said}."})
         elif said:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from objectives.registry import BaseFunction, Box
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MICHALEWICZ_STEEPNESS = 10  # m of the usual definition: sin^(2m)
+MICHALEWICZ_REACH = 1e4
 
 
 @lru_cache(maxsize=128)
@@ -64,8 +65,17 @@ def _dixon_price_minimiser(d: int, box: Box) -> NDArray[np.float64]:
 def _michalewicz_coordinate(i: int, lower: float, upper: float) -> float:
     """The v in [lower, upper] that minimises the i-th term -sin(v) sin^2m(i v^2 / pi)."""
 
+    m = MICHALEWICZ_STEEPNESS
+
     def term(v: Any) -> Any:
-        return -np.sin(v) * np.sin(i * np.square(v) / np.pi) ** (2 * MICHALEWICZ_STEEPNESS)
+        return -np.sin(v) * np.sin(i * np.square(v) / np.pi) ** (2 * m)
+
+    def slope(v: float) -> float:
+        """Its derivative, but for the factor sin^(2m-2), which is never below 0."""
+        inner = i * v**2 / np.pi
+        by_outer = np.cos(v) * np.sin(inner)
+        by_inner = np.sin(v) * 2 * m * np.cos(inner) * 2 * i * v / np.pi
+        return float(-np.sin(inner) * (by_outer + by_inner))
 
     # Peaks and zeros stand at v = pi sqrt(k / i), k = 0, 1/2, 1 ... A peak is as high as sin(v):
     # the best one is near the largest sin, at a top of it inside or at an edge.
@@ -80,13 +90,19 @@ def _michalewicz_coordinate(i: int, lower: float, upper: float) -> float:
         at = float(stand[np.argmin(term(stand))])
         reach = np.pi**2 / (8 * i * max(abs(at), np.pi / np.sqrt(2 * i)))  # a quarter of a peak
         near = (max(lower, at - reach), min(upper, at + reach))
-        found = minimize_scalar(term, bounds=near, method="bounded", options={"xatol": 1e-12})
-        best = min(best, at, float(found.x), key=term)
+        if term(at) < 0.0 and slope(near[0]) < 0.0 < slope(near[1]):  # else an edge, or a zero
+            at = float(brentq(slope, *near, xtol=1e-15))
+        best = min(best, at, key=term)
     return best
 
 
-def _michalewicz_minimiser(d: int, box: Box) -> NDArray[np.float64]:
-    """The sum is separable, so each coordinate is minimised alone."""
+def _michalewicz_minimiser(d: int, box: Box) -> NDArray[np.float64] | None:
+    """The sum is separable, so each coordinate is minimised alone.
+
+    None far out, where the peaks are too narrow for floating point.
+    """
+    if max(abs(box[0]), abs(box[1])) > MICHALEWICZ_REACH:
+        return None
     return np.array([_michalewicz_coordinate(i, *box) for i in range(1, d + 1)])
 
 

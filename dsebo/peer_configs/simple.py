@@ -18,7 +18,7 @@ class RandomConfig(CostedConfig):
     method: Literal["random"] = "random"
     points: Literal["uniform", "sobol", "upper-half"] = setting(
         "uniform", "Points",
-        "Uniform in the box, scrambled Sobol, or uniform in [0, 1]: what the printed figures fit.",
+        "Uniform in the box, scrambled Sobol, or in [0, 1] only, as most printed figures suggest.",
     )  # fmt: skip
 
     def check(self, D: int) -> None:

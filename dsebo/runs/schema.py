@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 metadata = MetaData()

@@ -30,8 +30,10 @@ class Deaths:
         self._reached: dict[str, int] = {}
 
     def suspected(self, planned: Planned) -> bool:
-        """Whether it must be tried alone."""
-        return self._shared[planned.hash] >= _MAX_SHARED
+        """Whether it must be tried alone: until it gets on."""
+        if self._shared[planned.hash] < _MAX_SHARED:
+            return False
+        return self._evaluated(planned) <= self._reached.get(planned.hash, 0)
 
     def shared(self, lost: Iterable[Planned]) -> None:
         """A pool broke that had all of these."""

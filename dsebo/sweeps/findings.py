@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 
 from dsebo.sweeps.naming import function_label, part, several, symbol
-from dsebo.sweeps.paired import LEAST_SEEDS, LEVEL, Outcomes
+from dsebo.sweeps.paired import LEVEL, Outcomes, seeds_needed
 from dsebo.sweeps.sentences import Found, along, best_cell, short
 
 OBJECTIVE_FIELDS = ("D", "d_e", "c", "K", "coordinates", "coordinates_seed")
 _EXPLAINED = (
-    f"Every comparison is a paired Wilcoxon test over the seeds that two cells share, at least "
-    f"{LEAST_SEEDS}, with Holm's correction for all pairs of its sentence, at {LEVEL:.0%}. "
+    "Every comparison is a paired Wilcoxon test over the seeds that two cells share, as many as it "
+    f"takes, with Holm's correction for all pairs of its sentence, at {LEVEL:.0%}. "
 )
 _RATIO = "Times worse: the ratio of the medians of best − F*. "
 _DIFFERENCE = "Higher: the difference of the medians of the best value. "
@@ -155,20 +155,20 @@ def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> 
 def _along(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Found:
     """What an axis does on average over those values of the other one that all its own have."""
     every = list(dict.fromkeys(cells[other]))
-    whole = _whole(cells, outcomes, other)
+    values = list(dict.fromkeys(cells[axis]))
+    whole = _whole(cells, outcomes, other, seeds_needed(len(values)))
     if not whole:
         return Found([f"More seeds are needed to average over {symbol(other)}."])
     over = f"Averaged over {symbol(other)}, "
     if len(whole) < len(every):
         named = several(other, whole, every)
         over = f"{'At' if len(whole) == 1 else 'Averaged over'} {named}, "
-    values = list(dict.fromkeys(cells[axis]))
     return along(axis, values, _averaged(cells, outcomes, axis, cells[other].isin(whole)), over)
 
 
-def _whole(cells: pd.DataFrame, outcomes: Outcomes, other: str) -> list[Any]:
-    """The values of an axis at which every value of the other one has enough seeds."""
-    enough = np.isfinite(outcomes.values).sum(axis=0) >= LEAST_SEEDS
+def _whole(cells: pd.DataFrame, outcomes: Outcomes, other: str, needed: int) -> list[Any]:
+    """The values of an axis at which every value of the other one has as many seeds."""
+    enough = np.isfinite(outcomes.values).sum(axis=0) >= needed
     return [v for v in dict.fromkeys(cells[other]) if enough[(cells[other] == v).to_numpy()].all()]
 
 

@@ -23,8 +23,9 @@ ENDED = ("finished", "failed", "cancelled")
 _RANK = {"finished": 0, **dict.fromkeys(HELD, 1), "interrupted": 2, "stalled": 2, "failed": 3}
 _CHUNK = 5000
 _NAMES = (
-    "hash", "id", "state", "n_done", "budget", "best", "d", "seconds", "minimum", "at_centre",
-    "created", "lease_token", "lease_expires", "lease_host", "lease_pid", "lease_process",
+    "hash", "id", "state", "wanted", "n_done", "budget", "best", "d", "seconds", "minimum",
+    "at_centre", "created", "lease_token", "lease_expires", "lease_host", "lease_pid",
+    "lease_process",
 )  # fmt: skip
 _run, _saved = schema.run.c, schema.checkpoint.c
 
@@ -33,8 +34,8 @@ def frame(store: Store, spec: SweepSpec, owner: str = LOCAL_OWNER) -> pd.DataFra
     """A row for each planned run, in the order of `spec.planned()`.
 
     Columns: cell, one for each axis, seed, hash, run_id, state ("missing" where there is no run),
-    n_done, budget, best, d, seconds, minimum, at_centre. Where an axis is called budget or d, the
-    column holds the setting.
+    wanted ("pause" where its owner paused it), n_done, budget, best, d, seconds, minimum,
+    at_centre. Where an axis is called budget or d, the column holds the setting.
 
     Args:
         store: Where the runs are.
@@ -57,6 +58,7 @@ def frame_of(connection: Connection, spec: SweepSpec, owner: str) -> pd.DataFram
     columns["hash"] = [one.hash for one in planned]
     columns["run_id"] = pd.Series([row and row[0].id for row in found], dtype=object)
     columns["state"] = [row[1] if row else MISSING for row in found]
+    columns["wanted"] = [row[0].wanted if row else "run" for row in found]
     columns["n_done"] = [row[0].n_done if row else 0 for row in found]
     columns["budget"] = [one.config.budget for one in planned]
     for name in ("best", "d", "seconds", "minimum", "at_centre"):
@@ -71,8 +73,8 @@ def _number(row: Row[Any], name: str) -> float:
 
 def waiting_words(runs: pd.DataFrame) -> str:
     """What a sweep at work waits for, where all that is left was paused by hand; else empty."""
-    left = runs["state"][~runs["state"].isin(ENDED)]
-    if left.empty or not left.eq("paused").all():
+    left = runs[~runs["state"].isin(ENDED)]
+    if left.empty or not (left["state"].eq("paused") & left["wanted"].eq("pause")).all():
         return ""
     if len(left) == 1:
         return "1 run is paused on the Runs page; the sweep waits for it"

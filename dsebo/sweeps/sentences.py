@@ -68,7 +68,7 @@ def _too_few(outcomes: Outcomes, covered: Sequence[int], things: str) -> str:
         so_far = "none has finished" if most == 0 else f"there are at most {most}"
         return (
             f"More seeds are needed: two {things} can be compared when they share "
-            f"{LEAST_SEEDS} finished seeds; so far {so_far}."
+            f"{seeds_needed(2)} finished seeds; so far {so_far}."
         )
     needed = seeds_needed(len(covered))
     if shared < needed:

@@ -211,7 +211,7 @@ def show_curves(table: int, task: str) -> None:
     live_chart(figure, key="paper_chart")
     made = ", ".join(sorted({run.version for run in runs}))
     st.caption(
-        f"Version {plain(made)}, seeds {_seeds(runs)}; python -m dsebo.paper_runs makes them."
+        f"Version {plain(made)}, seeds {_seeds(runs)}; made by python -m dsebo.paper_runs --again."
     )
 
 

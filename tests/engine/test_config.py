@@ -117,6 +117,11 @@ def test_a_file_with_flags_over_it_is_a_config_or_a_sentence(base: dict[str, Any
         parse_flat({"D": 60, "d_e": 3}, base)
 
 
+def test_a_number_beyond_all_floats_is_refused_in_words() -> None:
+    with pytest.raises(ConfigError, match="D = "):
+        RunConfig.parse({"objective": {"D": 10**400}})
+
+
 @pytest.mark.parametrize("D", [50, 50.0, "50"])
 def test_defaults_follow_d_however_it_is_written(D: Any) -> None:
     config = RunConfig.parse({"objective": {"D": D, "d_e": 5}})

@@ -61,9 +61,10 @@ def test_same_seed_same_points_and_the_function_is_called_budget_times() -> None
 
 
 def test_units_of_any_size_do_not_change_the_course() -> None:
-    plain = minimize(bowl, BOUNDS, budget=25, d_h=10)
+    plain = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
+    assert plain.history["d"].nunique() > 1
     for factor in (1e6, 1e-14):
-        scaled = minimize(lambda x, by=factor: by * bowl(x), BOUNDS, budget=25, d_h=10)
+        scaled = minimize(lambda x, by=factor: by * bowl(x), BOUNDS, budget=40, d_h=10, beta=3)
         assert list(plain.history["d"]) == list(scaled.history["d"])
         assert scaled.fun / factor < 2 * plain.fun
 

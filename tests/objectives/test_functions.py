@@ -94,6 +94,10 @@ def test_michalewicz_minimum_wherever_the_domain_is_moved_to(c: float) -> None:
     assert f.minimum == pytest.approx(sum(term.min() for term in terms), abs=1e-4)
 
 
+def test_michalewicz_moved_beyond_what_floats_resolve_has_no_minimum() -> None:
+    assert EmbeddedFunction("michalewicz", 3, 3, c=1e160).minimum is None
+
+
 def test_michalewicz_minimum_of_many_variables_comes_soon() -> None:
     began = process_time()
     assert EmbeddedFunction("michalewicz", 2000, 2000).minimum is not None

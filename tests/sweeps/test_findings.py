@@ -64,7 +64,7 @@ def test_too_few_seeds_say_only_that_more_are_needed(count: int) -> None:
     said = findings(frame, ["beta"])
     assert len(said) == 1
     assert said[0].startswith("More seeds are needed: ")
-    assert "5 finished seeds" in said[0]
+    assert "6 finished seeds" in said[0]
     assert "worse" not in said[0]
     assert report(frame, ["beta"]).hint == ""
 

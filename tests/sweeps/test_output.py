@@ -25,8 +25,10 @@ def test_a_run_that_is_paused_by_hand_is_said_once(
 ) -> None:
     output = SweepOutput(sweep, as_json)
     runs = progress(store, sweep).assign(state=["finished"] * 3 + ["paused"])
-    for state in ("paused", "paused", "running", "paused", "running"):
+    for state in ("paused", "running", "running"):
         output.watch(runs, state)  # paused with the sweep, and not yet at work again
+    runs["wanted"] = ["run"] * 3 + ["pause"]
+    output.watch(runs, "paused")
     before = capsys.readouterr()
     assert "waits" not in before.out + before.err
     for _ in range(3):

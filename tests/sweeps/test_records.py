@@ -11,9 +11,10 @@ from sqlalchemy import insert, select, text, update
 from dsebo.runs import Store, StoreError, export_json, import_bytes, schema
 from dsebo.runs.commands import change, grow_budget
 from dsebo.runs.foreground import resumed_run, stored_run
-from dsebo.runs.identity import config_hash
+from dsebo.runs.identity import config_hash, hash_of
 from dsebo.runs.leases import Lease, lease_columns
 from dsebo.runs.migrate import upgrade
+from dsebo.runs.records import versions
 from dsebo.sweeps.plan import WORKER_BYTES, plan, plan_of
 from dsebo.sweeps.presets import PRESETS
 from dsebo.sweeps.records import (
@@ -64,6 +65,24 @@ def test_the_migration_fills_the_hashes_of_old_runs(any_url: str) -> None:
     store.close()
 
 
+def test_random_search_from_before_it_had_points_is_found_again(any_url: str) -> None:
+    store = Store.open(any_url)
+    config = random_spec().planned()[0].config
+    run_id = make(store, config)
+    before = config.model_dump(mode="json")
+    del before["optimizer"]["points"]
+    with store.write() as connection:  # back to what schema 4 was
+        connection.execute(
+            update(schema.run)
+            .where(schema.run.c.id == run_id)
+            .values(config=json.dumps(before), hash=hash_of(before, versions()["dsebo"]))
+        )
+        connection.execute(text("UPDATE dsebo_schema SET version_num = '0004'"))
+        upgrade(connection)
+    assert stored_hash(store, run_id) == config_hash(config)
+    store.close()
+
+
 def test_progress_shows_every_planned_run(any_url: str) -> None:
     store = Store.open(any_url)
     sweep = spec({"beta": [2, 4]}, seeds="1-2")
@@ -73,8 +92,8 @@ def test_progress_shows_every_planned_run(any_url: str) -> None:
     sweep_id = create_sweep(store, sweep)
     frame = progress(store, sweep_id)
     assert list(frame.columns) == [
-        "cell", "beta", "seed", "hash", "run_id", "state", "n_done", "budget", "best", "d",
-        "seconds", "minimum", "at_centre",
+        "cell", "beta", "seed", "hash", "run_id", "state", "wanted", "n_done", "budget", "best",
+        "d", "seconds", "minimum", "at_centre",
     ]  # fmt: skip
     assert list(frame["state"]) == ["finished", "missing", "interrupted", "missing"]
     assert list(frame["run_id"]) == [done, None, stopped, None]

@@ -135,6 +135,7 @@ def frame_of(spec: SweepSpec, states: list[str], seconds: float = 4.0) -> pd.Dat
     rows = [
         {
             "cell": one.cell.index, "seed": one.seed, "state": state,
+            "wanted": "pause" if state == "paused" else "run",
             "n_done": 8 if state == "finished" else 4 if state == "running" else 0, "budget": 8,
             "seconds": seconds if state == "finished" else np.nan,
         }
