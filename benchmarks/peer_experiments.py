@@ -43,10 +43,15 @@ EXPERIMENTS = (
     Experiment(
         "random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, tuple(range(1, 11))
     ),
-    Experiment("rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50}, FUNCTIONS),
+    Experiment(
+        "rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50},
+        ("sphere", "griewank"),
+    ),
     Experiment("bandit-epsilon-greedy", "z in ±√d", {"scale": "own"}),
     Experiment("bandit-softmax", "z in ±√d", {"scale": "own"}),
-    Experiment("hesbo", "acquisition: best of 2000 samples", BEST_SAMPLE, FUNCTIONS),
+    Experiment(
+        "hesbo", "acquisition: best of 2000 samples", BEST_SAMPLE, ("sphere", "levy", "griewank")
+    ),
     Experiment("sirbo", "acquisition: best of 2000 samples", BEST_SAMPLE, ("sphere", "griewank")),
     Experiment("mcts-vs", "acquisition: best of 2000 samples", BEST_SAMPLE),
     Experiment(

@@ -162,7 +162,7 @@ def _function_table(function: str, rows: pd.DataFrame) -> str:
         best = rows[rows.method == label].best
         if not len(best):
             continue
-        ours = f"{best.mean():.4g}" + (f" ± {best.std():.2g}" if len(best) > 1 else "")
+        ours = f"{best.mean():.4g}" + (f" ± {best.std():.2g}" if best.nunique() > 1 else "")
         paper, apart = printed(function, label), ""
         if paper is not None and paper[1] > 0:
             apart = f"{(best.mean() - paper[0]) / paper[1]:+.1f}"
