@@ -59,9 +59,8 @@ EXPERIMENTS = (
         ("sphere", "griewank"), (1,),
     ),
     Experiment("baxus", "one iteration a fit", {"fit_iterations": 1}, ("sphere", "levy")),
-    Experiment("baxus", "all coordinates perturbed", {"perturbed": 1000}, ("sphere", "levy")),
+    Experiment("baxus", "all coordinates perturbed", {"perturbed": 1000}),
     Experiment("turbo", "no failure shrinks the region", {"failure_tolerance": 1000}, ("levy",)),
-    Experiment("turbo", "all coordinates perturbed", {"perturbed": 1000}, ("levy",)),
     Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, FUNCTIONS, (1, 2, 3)),
 )  # fmt: skip
 

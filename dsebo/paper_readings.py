@@ -101,7 +101,7 @@ READINGS = (
     Reading(
         "Scale of REMBO and of the bandits",
         "The tables' rows: A of N(0, 1) and z in [−1, 1], which clips most coordinates to a wall "
-        "of the box and comes nearest to what is printed. REMBO's authors have z in ±√d.",
+        "of the box and comes nearest to most of what is printed. REMBO's authors have z in ±√d.",
         "DSEBO's, with which they take part.",
         {"method": "rembo", "scale": "dsebo"},
     ),

@@ -24,7 +24,7 @@ class GaussianEmbedding:
     """x = clip(A z), z in ±half_width.
 
     Own: A of N(0, 1) and z in ±√d, as REMBO's authors have it. Unit: the same A and z in ±1, which
-    gives the paper's figures. DSEBO's: A of N(0, 1/100) and z in ±1.
+    comes near most of the paper's figures. DSEBO's: A of N(0, 1/100) and z in ±1.
     """
 
     def __init__(self, D: int, d: int, scale: Scale, rng: np.random.Generator) -> None:

@@ -58,7 +58,9 @@ class SIRBO(Peer):
         self.search = search_settings(config, config.kappa_scale)
         self.learnt_from, self.learnt_before = 0, 0  # numbers of data of B, and of the B before it
         self.gp = self._new_model()
-        self._known: tuple[int, Array] | None = None
+        self._known: dict[
+            int, Array
+        ] = {}  # B by the number of data: the newest, and the one before
 
     def _new_model(self) -> GaussianProcess:
         """Refitted with each new B only: its coordinates mean something else then."""
@@ -68,6 +70,12 @@ class SIRBO(Peer):
 
     def directions(self, n: int) -> Array:
         """(D, d) B as learnt from the first n data; not stored, as they give it again."""
+        if n not in self._known:
+            newest = list(self._known.items())[-1:]
+            self._known = {**dict(newest), n: self._learnt(n)}
+        return self._known[n]
+
+    def _learnt(self, n: int) -> Array:
         X, y = np.stack(self.observed.points[:n]), np.array(self.observed.values[:n])
         y = np.where(np.isfinite(y), y, np.nanmax(y))  # of these n: it must not change later
         return sliced_inverse_regression(X, y, self.config.d, self.config.ridge)
@@ -93,9 +101,7 @@ class SIRBO(Peer):
         if n - self.learnt_from >= max(1, int(self.config.refit_every * n)):
             self.learnt_before, self.learnt_from = self.learnt_from, n
             self.gp = self._new_model()
-        if self._known is None or self._known[0] != self.learnt_from:
-            self._known = self.learnt_from, self.directions(self.learnt_from)
-        return self._known[1]
+        return self.directions(self.learnt_from)
 
     def _follow(self, B: Array, X: Array, y: Array, rng: np.random.Generator) -> Array:
         """The x of the box with the least mu - sqrt(kappa) sigma at x B."""
@@ -138,4 +144,4 @@ class SIRBO(Peer):
         """The inverse of `own_state`."""
         self.learnt_before, self.learnt_from = (int(n) for n in state["learnt"])
         self.gp.load_state_dict(state["surrogate"])
-        self._known = None
+        self._known = {}
