@@ -106,17 +106,17 @@ def sweep_command(
             chosen = _of_preset(preset)
         else:
             chosen = _of_flags(given, method, config, vary, seeds, name)
-        new = isinstance(chosen, SweepSpec)
-        sweep = _stored(store, chosen, resume) if isinstance(chosen, SweepSpec) else chosen
-        if resume and sweep.wanted == "pause" and order(store, sweep.id, "run") is None:
-            typer.echo(f"Sweep {sweep.short_id} is told to run.")  # its process goes on
+        spec = chosen.spec if isinstance(chosen, SweepRow) else chosen
+        known = chosen if isinstance(chosen, SweepRow) else _same(store, spec) if resume else None
+        if resume and known and known.wanted == "pause" and order(store, known.id, "run") is None:
+            typer.echo(f"Sweep {known.short_id} is told to run.")  # its process goes on
             return
-        if new or sweep.state == "queued" or resume:
-            if resume:
-                _check_limits(store, sweep)
-            with closing(_engine(workers, cluster)) as engine:
+        if known is None or known.state == "queued" or resume:
+            with closing(_engine(workers, cluster)) as engine:  # before a sweep is stored for it
+                sweep = _checked(store, known) if known else _create(store, spec)
                 sweep = _work(store, sweep, resume, engine, as_json)
         else:
+            sweep = known
             SweepOutput(sweep, as_json).show(runs_of(store, sweep))
         if export is not None:
             _export(store, sweep, export)
@@ -251,21 +251,28 @@ def _work(store: Store, sweep: SweepRow, resume: bool, engine: Engine, as_json: 
     return ended
 
 
-def _stored(store: Store, spec: SweepSpec, resume: bool) -> SweepRow:
-    """A new sweep; to resume, the newest one of the same settings if there is one."""
-    if resume:
-        same = {"base": spec.base, "axes": spec.axes, "seeds": spec.seeds}
-        for row in list_sweeps(store):
-            if {name: getattr(row.spec, name) for name in same} == same:
-                return row
+def _same(store: Store, spec: SweepSpec) -> SweepRow | None:
+    """The newest sweep of the same settings."""
+    same = {"base": spec.base, "axes": spec.axes, "seeds": spec.seeds}
+    alike = (
+        row
+        for row in list_sweeps(store)
+        if {name: getattr(row.spec, name) for name in same} == same
+    )
+    return next(alike, None)
+
+
+def _create(store: Store, spec: SweepSpec) -> SweepRow:
     check = sweep_check(Settings.load(), LOCAL_OWNER, spec)
     return get_sweep(store, create_sweep(store, spec, check=check))
 
 
-def _check_limits(store: Store, sweep: SweepRow) -> None:
-    """What is left of it, as if it were new."""
-    with store.read() as connection:
-        sweep_check(Settings.load(), LOCAL_OWNER, sweep.spec)(connection)
+def _checked(store: Store, sweep: SweepRow) -> SweepRow:
+    """A stored one, unless what is left of it is over the limits."""
+    if sweep.state != "queued":  # that one was checked when it was made
+        with store.read() as connection:
+            sweep_check(Settings.load(), LOCAL_OWNER, sweep.spec)(connection)
+    return sweep
 
 
 def _export(store: Store, sweep: SweepRow, file: Path) -> None:
