@@ -58,12 +58,10 @@ def data_term(X: Array, y: Array, scale: Array, noise: float, constant: float) -
     W = np.multiply.outer(0.5 * alpha, alpha)
     inverse *= 0.5
     W -= inverse  # d value / d covariance
-    by_noise = float(np.trace(W))
-    W *= kernel
-    M = W
+    M = W * kernel
     # sum_ab M_ab (x_aj - x_bj)^2 = 2 (sum_a (M 1)_a x_aj^2 - x_j' M x_j)
     spread = 2.0 * (M.sum(axis=1) @ (scaled * scaled) - ((M @ scaled) * scaled).sum(axis=0))
-    return DataTerm(float(value), spread / scale, by_noise, float(alpha.sum()))
+    return DataTerm(float(value), spread / scale, float(np.trace(W)), float(alpha.sum()))
 
 
 def log_prior(prior: Any, x: Array) -> tuple[float, Array]:
