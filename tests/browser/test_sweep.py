@@ -79,6 +79,9 @@ def test_choose_start_watch_reload_pause_resume_and_see(
     _watch_for_blanks(page)
     page.get_by_text("12 of 12 runs finished").wait_for(timeout=LONG)
     page.locator(GRID).wait_for(state="detached")
+    # the runs end before the sweep's process does: until it has, the page goes on asking
+    page.get_by_text(re.compile("12 of 12 runs finished .* of computing")).wait_for(timeout=LONG)
+    settle(page)
     assert page.evaluate("window.blank") == 0
     sentence = page.locator(".st-key-findings").inner_text()
     assert "β" in sentence
