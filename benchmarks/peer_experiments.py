@@ -1,73 +1,46 @@
 """Why a peer's figure is far from the printed one: runs with something changed.
 
-`python -m benchmarks.peer_experiments` runs what is missing of the experiments below (D = 1000,
-500 evaluations), appends each run to results/peer_experiments.csv and writes the table
-results/peer_experiments.md; names of methods after it choose. What they show is told in
+`python -m benchmarks.peer_experiments` runs what is missing of the experiments in peer_changes.py
+(D = 1000, 500 evaluations), appends each run to results/peer_experiments.csv and writes
+results/peer_experiments.md: each figure that is far, with the change that comes nearest to it, and
+all the experiments. Names of methods after it choose. What they show is told in
 results/peers_notes.md.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from benchmarks.peers import RESULTS, known, measure, printed
+from benchmarks.peer_changes import EXPERIMENTS, Experiment
+from benchmarks.peers import (
+    PRESETS,
+    RESULTS,
+    deviations,
+    known,
+    measure,
+    new_runner,
+    printed,
+)
+from dsebo.config import METHODS
 from dsebo.paper_runs import FUNCTIONS
 
 RUNS: Path = RESULTS / "peer_experiments.csv"
 TABLE: Path = RESULTS / "peer_experiments.md"
 COLUMNS = ["method", "change", "function", "seed", "best"]
-BEST_SAMPLE: dict[str, Any] = {"raw_samples": 2000, "local_samples": 0, "acq_iterations": 0}
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One change of a method's settings, on some functions from some seeds."""
-
-    method: str
-    change: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    functions: tuple[str, ...] = ("sphere",)
-    seeds: tuple[int, ...] = (1, 2)
-
-
-EXPERIMENTS = (
-    Experiment(
-        "dsebo", "the authors' variant", {"variant": "authors"}, ("rosenbrock", "michalewicz")
-    ),
-    Experiment(
-        "random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, tuple(range(1, 11))
-    ),
-    Experiment(
-        "rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50},
-        ("sphere", "griewank"),
-    ),
-    Experiment("bandit-epsilon-greedy", "z in ±√d", {"scale": "own"}),
-    Experiment("bandit-softmax", "z in ±√d", {"scale": "own"}),
-    Experiment(
-        "hesbo", "acquisition: best of 2000 samples", BEST_SAMPLE, ("sphere", "levy", "griewank")
-    ),
-    Experiment("sirbo", "acquisition: best of 2000 samples", BEST_SAMPLE, ("sphere", "griewank")),
-    Experiment("mcts-vs", "acquisition: best of 2000 samples", BEST_SAMPLE),
-    Experiment(
-        "sbo-se", "no samples around the best points", {"local_samples": 0},
-        ("sphere", "griewank"), (1,),
-    ),
-    Experiment("baxus", "one iteration a fit", {"fit_iterations": 1}, ("sphere", "levy")),
-    Experiment("baxus", "all coordinates perturbed", {"perturbed": 1000}),
-    Experiment("turbo", "no failure shrinks the region", {"failure_tolerance": 1000}, ("levy",)),
-    Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, FUNCTIONS, (1, 2, 3)),
-)  # fmt: skip
+FAR = 3.0  # printed deviations
 
 
 def best_of(experiment: Experiment, function: str, seed: int) -> float:
     """The best value of one run."""
-    return measure(function, {"method": experiment.method, **experiment.settings}, seed).best
+    settings = {"method": experiment.method, **experiment.settings}
+    runner = new_runner({"name": function, **experiment.objective}, settings, seed)
+    if experiment.prepare:
+        experiment.prepare(runner.optimizer)
+    return measure(runner).best
 
 
 def done() -> pd.DataFrame:
@@ -90,39 +63,140 @@ def run_missing(chosen: list[str]) -> None:
                 print(*key, f"{best:.6g}", flush=True)
 
 
-def shown(values: np.ndarray) -> str:
+@dataclass(frozen=True)
+class Tried:
+    """One experiment on one function, beside what is printed."""
+
+    experiment: Experiment
+    function: str
+    best: pd.Series
+    paper: tuple[float, float]
+
+    @property
+    def apart(self) -> float:
+        """In printed deviations."""
+        return deviations(self.best, self.paper)
+
+
+@dataclass(frozen=True)
+class Far:
+    """A figure that is far from the printed one, and what was tried on it."""
+
+    method: str
+    function: str
+    best: pd.Series
+    paper: tuple[float, float]
+    tried: tuple[Tried, ...]
+
+    @property
+    def apart(self) -> float:
+        """In printed deviations."""
+        return deviations(self.best, self.paper)
+
+    @property
+    def nearest(self) -> Tried:
+        """The change that comes nearest to the printed figure."""
+        return min(self.tried, key=lambda one: abs(one.apart))
+
+
+def tried_on(function: str, method: str) -> list[Tried]:
+    """The experiments with a method on a function that have been run."""
+    runs, found = done(), []
+    for experiment in EXPERIMENTS:
+        paper = printed(function, experiment.method, experiment.settings.get("d"))
+        same = runs[
+            (runs.method == experiment.method)
+            & (runs.change == experiment.change)
+            & (runs.function == function)
+        ]
+        if experiment.method == method and len(same) and paper:
+            found.append(Tried(experiment, function, same.best, paper))
+    return found
+
+
+def other_scales(function: str, method: str, paper: tuple[float, float]) -> list[Tried]:
+    """The rows of peers.md with other settings of a method, which are experiments as well."""
+    usual = known()
+    return [
+        Tried(
+            Experiment(method, label.partition(" ")[2].strip("()")),
+            function,
+            usual[(usual.function == function) & (usual.method == label)].best,
+            paper,
+        )
+        for label, preset in PRESETS.items()
+        if preset["method"] == method
+    ]
+
+
+def far_figures() -> list[Far]:
+    """Every method and function whose mean is far from the printed one."""
+    usual, found = known(), []
+    for function in FUNCTIONS:
+        for method in METHODS:
+            paper = printed(function, method)
+            best = usual[(usual.function == function) & (usual.method == method)].best
+            if paper is None or abs(deviations(best, paper)) <= FAR:
+                continue
+            tried = [one for one in tried_on(function, method) if one.paper == paper]
+            tried += other_scales(function, method, paper)
+            found.append(Far(method, function, best, paper, tuple(tried)))
+    return found
+
+
+def shown(best: pd.Series) -> str:
     """Mean ± deviation, and of how many."""
-    spread = f" ± {values.std(ddof=1):.2g}" if values.size > 1 else ""
-    return f"{values.mean():.4g}{spread} ({values.size})" if values.size else "–"
+    spread = f" ± {best.std():.2g}" if best.size > 1 else ""
+    return f"{best.mean():.4g}{spread} ({best.size})" if best.size else "–"
 
 
-def table() -> str:
-    """In Markdown: as it is, changed, and printed."""
+def far_table() -> str:
+    """In Markdown: each far figure, and the change that comes nearest to the printed one."""
     lines = [
-        "# Peers with something changed\n",
-        "D = 1000, d_e = 30, 500 evaluations; written by `python -m benchmarks.peer_experiments`. "
-        "Mean ± deviation (number of seeds); printed: the paper's tables 1 and 4.\n",
+        "## Figures that are far, and the change that comes nearest\n",
+        f"Apart: in printed deviations, of ours and of the changed runs. Far is over {FAR:g}.\n",
+        "| function | method | printed | ours | apart | changed | changed runs | apart |",
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |",
+    ]
+    for far in far_figures():
+        near = far.nearest
+        lines.append(
+            f"| {far.function} | {far.method} | {far.paper[0]:.4g} ± {far.paper[1]:.2g} | "
+            f"{shown(far.best)} | {far.apart:+.1f} | {near.experiment.change} | "
+            f"{shown(near.best)} | {near.apart:+.1f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def experiment_table() -> str:
+    """In Markdown: all the experiments, as it is, changed, and printed."""
+    usual = known()
+    lines = [
+        "## All experiments\n",
         "| method | changed | function | as it is | changed | printed |",
         "| --- | --- | --- | ---: | ---: | ---: |",
     ]
-    usual, changed = known(), done()
     for experiment in EXPERIMENTS:
         for function in experiment.functions:
-            rows = changed[
-                (changed.method == experiment.method)
-                & (changed.change == experiment.change)
-                & (changed.function == function)
-            ]
-            if rows.empty:
-                continue
             before = usual[(usual.method == experiment.method) & (usual.function == function)]
-            paper = printed(function, experiment.method, experiment.settings.get("d"))
-            lines.append(
-                f"| {experiment.method} | {experiment.change} | {function} | "
-                f"{shown(before.best.to_numpy())} | {shown(rows.best.to_numpy())} | "
-                f"{f'{paper[0]:.4g} ± {paper[1]:.2g}' if paper else '–'} |"
-            )
+            for one in tried_on(function, experiment.method):
+                if one.experiment is experiment:
+                    lines.append(
+                        f"| {experiment.method} | {experiment.change} | {function} | "
+                        f"{shown(before.best)} | {shown(one.best)} | "
+                        f"{one.paper[0]:.4g} ± {one.paper[1]:.2g} |"
+                    )
     return "\n".join(lines) + "\n"
+
+
+def table() -> str:
+    """What is committed."""
+    head = (
+        "# Peers with something changed\n\n"
+        "D = 1000, d_e = 30, 500 evaluations; written by `python -m benchmarks.peer_experiments`. "
+        "Mean ± deviation (number of seeds); printed: the paper's tables 1 and 4.\n"
+    )
+    return "\n".join([head, far_table(), experiment_table()])
 
 
 def main() -> None:

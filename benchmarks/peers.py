@@ -63,18 +63,14 @@ def labels() -> list[str]:
     return found
 
 
-def measure(function: str, settings: dict[str, Any], seed: int) -> Measured:
+def new_runner(objective: dict[str, Any], settings: dict[str, Any], seed: int) -> Runner:
+    """A run of the benchmark's budget."""
+    given = {"objective": objective, "optimizer": settings, "budget": BUDGET, "seed": seed}
+    return Runner.from_config(RunConfig.parse(given))
+
+
+def measure(runner: Runner) -> Measured:
     """Run it, timing each step on the thread's own clock."""
-    runner = Runner.from_config(
-        RunConfig.parse(
-            {
-                "objective": {"name": function},
-                "optimizer": settings,
-                "budget": BUDGET,
-                "seed": seed,
-            }
-        )
-    )
     steps = []
     with one_thread():
         while not runner.done:
@@ -116,7 +112,8 @@ def run_missing(functions: list[str], methods: list[str], seeds: list[int]) -> N
                 same = (done.function == function) & (done.method == label) & (done.seed == seed)
                 if same.any():
                     continue
-                run = measure(function, PRESETS.get(label, {"method": label}), seed)
+                settings = PRESETS.get(label, {"method": label})
+                run = measure(new_runner({"name": function}, settings, seed))
                 append(function, label, seed, run)
                 print(
                     f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True
@@ -134,6 +131,11 @@ def printed(function: str, label: str, d: int | None = None) -> tuple[float, flo
     wanted = SUBSPACE if d is None else d
     rows = rows[(rows.method == PRINTED[method]) & (rows.subspace_d.fillna(wanted) == wanted)]
     return (float(rows["mean"].iloc[0]), float(rows["std"].iloc[0])) if len(rows) else None
+
+
+def deviations(best: pd.Series, paper: tuple[float, float]) -> float:
+    """How many of the printed deviations the mean of ours lies above the printed one."""
+    return float((best.mean() - paper[0]) / paper[1])
 
 
 def table(runs: pd.DataFrame) -> str:
@@ -165,7 +167,7 @@ def _function_table(function: str, rows: pd.DataFrame) -> str:
         ours = f"{best.mean():.4g}" + (f" ± {best.std():.2g}" if best.nunique() > 1 else "")
         paper, apart = printed(function, label), ""
         if paper is not None and paper[1] > 0:
-            apart = f"{(best.mean() - paper[0]) / paper[1]:+.1f}"
+            apart = f"{deviations(best, paper):+.1f}"
         shown = f"{paper[0]:.4g} ± {paper[1]:.2g}" if paper else "–"
         lines.append(f"| {label} | {ours} | {len(best)} | {shown} | {apart} | {best.min():.4g} |")
     return "\n".join(lines) + "\n"

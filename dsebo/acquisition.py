@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from dsebo.surrogate import Surrogate
 
@@ -49,26 +50,51 @@ def propose(
     n, d = Z.shape
     kappa_now = kappa(settings.kappa_scale, d, n)
     starts = _starting_points(settings, Z, y, box, rng)
-    values, _ = surrogate.lower_confidence_bound(starts, kappa_now)
-    best = starts[np.argsort(values, kind="stable")[: settings.restarts]]
+    low, high = np.full(d, -box), np.full(d, box)
+
+    def bound(z: Array) -> tuple[Array, Array]:
+        return surrogate.lower_confidence_bound(z, kappa_now)
+
+    return descend(bound, starts, low, high, settings)
+
+
+def descend(
+    function: Callable[[Array], tuple[Array, Array]],
+    starts: Array,
+    low: Array,
+    high: Array,
+    settings: AcquisitionSettings,
+) -> Array:
+    """(d,) the least end of the searches from the best of the `starts` (m, d).
+
+    Args:
+        function: Gives values (m,) and gradients (m, d) at m points.
+        starts: Points of the box.
+        low, high: (d,) the box.
+        settings: How many are followed, and how far.
+    """
+    values, _ = function(starts)
+    chosen = starts[np.argsort(values, kind="stable")[: settings.restarts]]
     if settings.iterations == 0:
-        first: Array = best[0]
+        first: Array = chosen[0]
         return first
-    shape = best.shape
+    shape = chosen.shape
 
     def total(flat: Array) -> tuple[float, Array]:
         # The sum over restarts: its gradient is theirs, one matrix product serves all of them.
-        value, gradient = surrogate.lower_confidence_bound(flat.reshape(shape), kappa_now)
+        value, gradient = function(flat.reshape(shape))
         return float(value.sum()), gradient.ravel()
 
+    # Bounds and not pairs, which SciPy would turn into them number by number.
+    box = Bounds(np.tile(low, len(chosen)), np.tile(high, len(chosen)))
     found = minimize(
-        total, best.ravel(), jac=True, method="L-BFGS-B", bounds=[(-box, box)] * best.size,
+        total, chosen.ravel(), jac=True, method="L-BFGS-B", bounds=box,
         options={"maxiter": settings.iterations, "maxcor": 10},
     )  # fmt: skip
-    ends = np.clip(found.x.reshape(shape), -box, box)
-    values, _ = surrogate.lower_confidence_bound(ends, kappa_now)
-    chosen: Array = ends[int(np.argmin(values))]
-    return chosen
+    ends = np.clip(found.x.reshape(shape), low, high)
+    values, _ = function(ends)
+    least: Array = ends[int(np.argmin(values))]
+    return least
 
 
 def _starting_points(

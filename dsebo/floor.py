@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
@@ -160,7 +160,7 @@ def _descend(
         return value.item(), gradient.numpy().ravel()
 
     found = minimize(
-        total, starts.ravel(), jac=True, method="L-BFGS-B", bounds=[(-1.0, 1.0)] * starts.size,
+        total, starts.ravel(), jac=True, method="L-BFGS-B", bounds=Bounds(-1.0, 1.0),
         options={"maxiter": iterations, "maxcor": 20},
     )  # fmt: skip
     return np.asarray(found.x).reshape(shape)

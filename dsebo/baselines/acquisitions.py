@@ -1,4 +1,4 @@
-"""Acquisitions other than DSEBO's, and the search for their minimum over any box."""
+"""Acquisitions other than DSEBO's, and where the search for their minimum starts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import erfcx, log_ndtr
 
-from dsebo.acquisition import AcquisitionSettings
+from dsebo.acquisition import AcquisitionSettings, descend
 from dsebo.baselines.gp import GaussianProcess, Score
 from dsebo.peer_configs.model import SearchConfig
 
@@ -81,41 +80,6 @@ def starting_points(
     kept = rng.random((n, d)) < np.where(np.arange(n) % 2 == 0, 1.0, 20.0 / d)[:, None]
     local = best[rng.integers(len(best), size=n)] + kept * widths * rng.standard_normal((n, d))
     return np.vstack([uniform, np.clip(local, low, high)])
-
-
-def descend(
-    function: Callable[[Array], tuple[Array, Array]],
-    starts: Array,
-    low: Array,
-    high: Array,
-    settings: AcquisitionSettings,
-) -> Array:
-    """(d,) the least end of the searches from the best of the `starts` (m, d).
-
-    Args:
-        function: Gives values (m,) and gradients (m, d) at m points.
-    """
-    values, _ = function(starts)
-    chosen = starts[np.argsort(values, kind="stable")[: settings.restarts]]
-    if settings.iterations == 0:
-        first: Array = chosen[0]
-        return first
-    shape = chosen.shape
-
-    def total(flat: Array) -> tuple[float, Array]:
-        # The sum over restarts: its gradient is theirs, one matrix product serves all of them.
-        value, gradient = function(flat.reshape(shape))
-        return float(value.sum()), gradient.ravel()
-
-    pairs = list(zip(low.tolist(), high.tolist(), strict=True)) * len(chosen)
-    found = minimize(
-        total, chosen.ravel(), jac=True, method="L-BFGS-B", bounds=pairs,
-        options={"maxiter": settings.iterations, "maxcor": 10},
-    )  # fmt: skip
-    ends = np.clip(found.x.reshape(shape), low, high)
-    values, _ = function(ends)
-    least: Array = ends[int(np.argmin(values))]
-    return least
 
 
 class Proposal(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from dsebo.acquisition import kappa
-from dsebo.baselines.acquisitions import descend, lower_bound, search_settings, starting_points
+from dsebo.acquisition import descend, kappa
+from dsebo.baselines.acquisitions import lower_bound, search_settings, starting_points
 from dsebo.baselines.base import Array, Peer, latin_hypercube, starting_point
 from dsebo.baselines.gp import GaussianProcess, GPSettings
 from dsebo.events import Event, SubspaceChanged
