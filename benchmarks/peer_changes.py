@@ -62,8 +62,16 @@ EXPERIMENTS = (
         {"variant": "authors", **FEW_STARTS}, FUNCTIONS, (1, 2, 3),
     ),
     Experiment(
-        "dsebo", "the same, c = 0", {"variant": "authors", **FEW_STARTS}, ("rosenbrock",),
+        "dsebo", "the authors' variant, acquisition from 20 random samples, c = 0",
+        {"variant": "authors", **FEW_STARTS}, ("rosenbrock",),
         (1, 2, 3), {"c": 0.0},
+    ),
+    *(
+        Experiment(
+            "dsebo", f"κ = {factor} · 0.2 d log 2n, acquisition from 20 random samples, c = 0",
+            {"kappa_scale": factor, **FEW_STARTS}, ("rosenbrock",), (1, 2, 3), {"c": 0.0},
+        )
+        for factor in (3, 5)
     ),
     Experiment(
         "random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, TEN
@@ -95,6 +103,8 @@ EXPERIMENTS = (
                prepare=stages_for(100)),
     Experiment("sirbo", "acquisition: best of 2000 samples", BEST_OF_2000, ("sphere", "griewank")),
     Experiment("sirbo", "κ three times as large", {"kappa_scale": 0.3}, FUNCTIONS),
+    Experiment("sirbo", "κ twice as large", {"kappa_scale": 0.2},
+               ("griewank", "dixon-price", "michalewicz")),
     Experiment("sirbo", "no samples around the best points", {"local_samples": 0},
                ("sphere", "griewank", "michalewicz")),
     Experiment("sirbo", "75 starting points", {"n_init": 75}, ("griewank",)),
@@ -106,5 +116,13 @@ EXPERIMENTS = (
     Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, FUNCTIONS, (1, 2, 3)),
     Experiment("bandit-epsilon-greedy", "z in ±√d", {"scale": "own"}),
     Experiment("bandit-softmax", "z in ±√d", {"scale": "own"}),
-    *(Experiment(f"bandit-{name}", "ten seeds", {}, ("sphere",), TEN) for name in BANDITS),
+    Experiment("bandit-epsilon-greedy", "κ ten times as large", {"kappa_scale": 1.0}, ("sphere",),
+               (1, 2, 3)),
+    *(
+        Experiment(
+            f"bandit-{name}", "acquisition from 20 random samples", FEW_STARTS, ("sphere",),
+            (1, 2, 3),
+        )
+        for name in BANDITS
+    ),
 )  # fmt: skip

@@ -1,8 +1,9 @@
-"""The cost of each peer method by D and n, and the coefficients of the model that predicts it.
+"""The cost of each method by D and n, and the coefficients of the model that predicts it.
 
 `python -m benchmarks.peer_cost run` measures what is missing and appends it to
 results/peer_cost.csv; `python -m benchmarks.peer_cost fit` prints the coefficients that stand in
-dsebo/peer_configs, and how far predictions are from what was measured.
+dsebo/peer_configs and, for DSEBO, in dsebo/runs/predict.py, and how far predictions are from what
+was measured.
 """
 
 from __future__ import annotations
@@ -16,16 +17,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from dsebo.config import RunConfig
+from dsebo.config import METHODS, RunConfig
 from dsebo.peer_configs.cost import CostedConfig, factorising, features
 from dsebo.run import Runner
+from dsebo.runs.predict import embedding_seconds
 from dsebo.threads import one_thread
 
 MEASURED = Path(__file__).parent / "results" / "peer_cost.csv"
-METHODS = [
-    "random", "lm-ma-es", "dcem", "rembo", "hesbo", "sirbo", "bandit-extreme", "mcts-vs", "baxus",
-    "turbo", "vbo", "sbo-se",
-]  # fmt: skip
 SIZES = {100: 500, 1000: 500, 5000: 100}  # evaluations at each D
 MARKS = (25, 50, 100, 200, 300, 400, 500)
 
@@ -52,6 +50,8 @@ def measure(method: str, D: int) -> list[tuple[int, float]]:
 def run() -> None:
     for D in SIZES:
         for method in METHODS:
+            if method == "centre":  # one evaluation: nothing to fit
+                continue
             known = pd.read_csv(MEASURED) if MEASURED.exists() else None
             if known is not None and ((known.method == method) & (known.D == D)).any():
                 continue
@@ -64,23 +64,32 @@ def run() -> None:
             print(*rows[-1], flush=True)
 
 
+def known_and_terms(config: RunConfig, n: int) -> tuple[float, tuple[float, ...]]:
+    """Seconds of n evaluations that need no fit, and the terms whose coefficients do."""
+    method, D = config.optimizer, config.objective.D
+    if isinstance(method, CostedConfig):
+        d = method.model_dimension(D)
+        return factorising(n, d), features(n, D, d)
+    embedding = embedding_seconds(n, D, method.d_h)
+    n_only, _, _, n3, _ = features(n, D, method.d_h)
+    return embedding + factorising(n, method.d_h), (n_only, 0.0, 0.0, n3, 0.0)
+
+
 def fit() -> None:
     """Least squares of relative errors, no coefficient below 0."""
     for method, rows in pd.read_csv(MEASURED).groupby("method", sort=False):
-        terms, known = [], []
-        for D, n in zip(rows.D, rows.n, strict=True):
-            settings = config_of(str(method), int(D)).optimizer
-            assert isinstance(settings, CostedConfig)
-            d = settings.model_dimension(int(D))
-            terms.append(features(int(n), int(D), d))
-            known.append(factorising(int(n), d))
+        pairs = [
+            known_and_terms(config_of(str(method), int(D)), int(n))
+            for D, n in zip(rows.D, rows.n, strict=True)
+        ]
+        known, terms = (np.array(column) for column in zip(*pairs, strict=True))
         seconds = rows.seconds.to_numpy(dtype=float)
-        A = np.array(terms) / seconds[:, None]
+        A = terms / seconds[:, None]
         scale = np.where(A.max(axis=0) > 0, A.max(axis=0), 1.0)
-        found = nnls(A / scale, 1.0 - np.array(known) / seconds)[0] / scale
+        found = nnls(A / scale, 1.0 - known / seconds)[0] / scale
         names = ("n", "n_D", "n2_d", "n3", "n3_d")
         shown = [f"{k}={1e9 * v:.3g}" for k, v in zip(names, found, strict=True) if v > 0]
-        ratio = A @ found + np.array(known) / seconds
+        ratio = A @ found + known / seconds
         print(f"{method}: {', '.join(shown)}; off by {ratio.min():.2f} to {ratio.max():.2f}")
 
 

@@ -94,9 +94,9 @@ class Far:
         return deviations(self.best, self.paper)
 
     @property
-    def nearest(self) -> Tried:
+    def nearest(self) -> Tried | None:
         """The change that comes nearest to the printed figure."""
-        return min(self.tried, key=lambda one: abs(one.apart))
+        return min(self.tried, key=lambda one: abs(one.apart), default=None)
 
 
 def tried_on(function: str, method: str) -> list[Tried]:
@@ -162,9 +162,10 @@ def far_table() -> str:
         near = far.nearest
         lines.append(
             f"| {far.function} | {far.method} | {far.paper[0]:.4g} ± {far.paper[1]:.2g} | "
-            f"{shown(far.best)} | {far.apart:+.1f} | {near.experiment.change} | "
-            f"{shown(near.best)} | {near.apart:+.1f} |"
-        )
+            f"{shown(far.best)} | {far.apart:+.1f} | "
+            + (f"{near.experiment.change} | {shown(near.best)} | {near.apart:+.1f} |" if near else
+               "nothing yet | – | |")
+        )  # fmt: skip
     return "\n".join(lines) + "\n"
 
 

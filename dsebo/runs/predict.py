@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsebo.config import RunConfig
-from dsebo.peer_configs.cost import CostedConfig
+from dsebo.peer_configs.cost import Coefficients, CostedConfig
 from dsebo.peer_configs.effort import effort, search_bytes
 
 
@@ -17,12 +17,16 @@ class Prediction:
     memory_bytes: int
 
 
-# Measured on one 2.x GHz core; `benchmarks/runs_proof.py` prints measured against predicted.
 _BASE_BYTES = 2_000_000
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
-_STEP = 0.011  # seconds of an evaluation with a small model: fit and acquisition
-_MODEL = 2.0e-7  # seconds n^2 of an evaluation with n observations: n^3 / 3 over a run
+# Fit and acquisition of DSEBO, as `python -m benchmarks.peer_cost` measures and fits them.
+_MODEL = Coefficients(n=1.1e7, n3=66.7)
+
+
+def embedding_seconds(n: int, D: int, d_h: int) -> float:
+    """Drawing S, and lifting and evaluating n points."""
+    return _DRAW * D * d_h + n * _TOUCH * D * (d_h + 20)
 
 
 def predict(config: RunConfig, budget: int | None = None) -> Prediction:
@@ -34,8 +38,7 @@ def predict(config: RunConfig, budget: int | None = None) -> Prediction:
         return Prediction(cost.seconds, _BASE_BYTES + cost.memory_bytes)
     points = 8 * n * method.d_h
     kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
-    draw = _DRAW * D * method.d_h
-    modelling = (n * _STEP + _MODEL * n**3 / 3) * effort(method, n)
-    seconds = draw + n * _TOUCH * D * (method.d_h + 20) + modelling
+    modelling = _MODEL.seconds(n, D, method.d_h) * effort(method, n)
+    seconds = embedding_seconds(n, D, method.d_h) + modelling
     memory = 8 * D * method.d_h + points + kernel + search_bytes(method, n)
     return Prediction(seconds, _BASE_BYTES + memory)

@@ -1,6 +1,8 @@
 """Who may import whom: top to bottom, never back up; torch and Streamlit only where they belong."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,10 @@ def test_imports(path: Path) -> None:
             assert other.split(".")[0] not in ("torch", "botorch", "gpytorch")
         if name.split(".")[0] == "objectives":
             assert other.split(".")[0] != "dsebo"
+
+
+def test_the_terminal_starts_without_what_few_commands_need() -> None:
+    slow = "scipy.stats", "torch", "botorch", "streamlit", "plotly"
+    said = f"import sys, dsebo.cli; print([name for name in {slow} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
