@@ -76,7 +76,11 @@ def known_and_terms(config: RunConfig, n: int) -> tuple[float, tuple[float, ...]
 
 
 def fit() -> None:
-    """Least squares of relative errors, no coefficient below 0."""
+    """Least squares of relative errors, no coefficient below 0.
+
+    Weighted by the share of a whole run: the first evaluations are starting points, which cost
+    nothing.
+    """
     for method, rows in pd.read_csv(MEASURED).groupby("method", sort=False):
         pairs = [
             known_and_terms(config_of(str(method), int(D)), int(n))
@@ -86,10 +90,11 @@ def fit() -> None:
         seconds = rows.seconds.to_numpy(dtype=float)
         A = terms / seconds[:, None]
         scale = np.where(A.max(axis=0) > 0, A.max(axis=0), 1.0)
-        found = nnls(A / scale, 1.0 - known / seconds)[0] / scale
+        weight = (rows.n / rows.D.map(SIZES)).to_numpy(dtype=float)
+        found = nnls(weight[:, None] * A / scale, weight * (1.0 - known / seconds))[0] / scale
         names = ("n", "n_D", "n2_d", "n3", "n3_d")
         shown = [f"{k}={1e9 * v:.3g}" for k, v in zip(names, found, strict=True) if v > 0]
-        ratio = A @ found + known / seconds
+        ratio = (A @ found + known / seconds)[weight >= 0.2]
         print(f"{method}: {', '.join(shown)}; off by {ratio.min():.2f} to {ratio.max():.2f}")
 
 

@@ -114,9 +114,9 @@ READINGS = (
     ),
     Reading(
         "Rosenbrock's shift",
-        "c = 1, with which the centre of the box is worth 1 639.",
-        "What is printed for DSEBO (37 700) and BAxUS (33 332) is of the size that c = 0 gives: "
-        "there the centre is worth 40 847.",
+        "c = 1, with which the centre of the box is worth 1639.",
+        "What is printed for DSEBO (37700) and BAxUS (33332) is of the size that c = 0 gives: "
+        "there the centre is worth 40847.",
         {"function": "rosenbrock", "c": 0.0},
     ),
     Reading(

@@ -15,7 +15,6 @@ DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 class BanditConfig(SearchConfig):
     """Each arm is a subspace with its own embedding, GP-UCB and data, begun by one point."""
 
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.12e7, n2_d=650)
     largest: int = setting(
         100, "Largest arm", "Arms are the dimensions 10, 20, 30, 50, 70, 90, 100 up to this.",
         "d_max", ge=10, le=100,
@@ -66,6 +65,7 @@ class BanditExtremeConfig(BanditConfig):
     """The arm with the best value so far."""
 
     label: ClassVar[str] = "Bandit: Extreme"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=6.47e6, n2_d=67.1, n3=17.7)
     method: Literal["bandit-extreme"] = "bandit-extreme"
 
 
@@ -73,6 +73,7 @@ class BanditCUcbConfig(BanditConfig):
     """Mean reward plus √(2 ln T / n)."""
 
     label: ClassVar[str] = "Bandit: C-UCB"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=4.46e6, n_D=145, n2_d=302)
     method: Literal["bandit-c-ucb"] = "bandit-c-ucb"
 
 
@@ -80,6 +81,7 @@ class BanditEpsilonGreedyConfig(BanditConfig):
     """The best mean, or with probability ε any arm."""
 
     label: ClassVar[str] = "Bandit: ε-greedy"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=6.93e6, n_D=153, n2_d=42)
     method: Literal["bandit-epsilon-greedy"] = "bandit-epsilon-greedy"
     epsilon: float = setting(0.5, "Share of exploration", "Any arm this often.", "ε", ge=0, le=1)
 
@@ -88,6 +90,7 @@ class BanditSoftmaxConfig(BanditConfig):
     """An arm with probability ∝ exp(r̄ / τ)."""
 
     label: ClassVar[str] = "Bandit: Softmax"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=6.93e6, n_D=122, n2_d=168, n3_d=0.189)
     method: Literal["bandit-softmax"] = "bandit-softmax"
     temperature: float = setting(
         1.0, "Temperature", "High: any arm; low: the best mean.", "τ", gt=0, le=1e9
@@ -98,6 +101,7 @@ class BanditSuccessiveHalvingConfig(BanditConfig):
     """Equal shares, the worse half of the arms leaving after each round."""
 
     label: ClassVar[str] = "Bandit: Successive halving"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=8.45e6, n2_d=1.42)
     method: Literal["bandit-successive-halving"] = "bandit-successive-halving"
 
 
@@ -105,6 +109,7 @@ class BanditUcbEConfig(BanditConfig):
     """Mean reward plus √(c / n)."""
 
     label: ClassVar[str] = "Bandit: UCB-E"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=5.39e6, n_D=189, n2_d=227, n3_d=0.0682)
     method: Literal["bandit-ucb-e"] = "bandit-ucb-e"
     exploration: float = setting(0.5, "Bonus", "The bonus is √(c / n).", "c", ge=0, le=1e9)
 
@@ -113,6 +118,7 @@ class BanditThompsonConfig(BanditConfig):
     """The best of one draw of N(r̄, s² / n) an arm."""
 
     label: ClassVar[str] = "Bandit: Thompson sampling"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=5.34e6, n2_d=245, n3_d=0.0728)
     method: Literal["bandit-thompson"] = "bandit-thompson"
 
 
@@ -120,6 +126,7 @@ class BanditExpectationConfig(BanditConfig):
     """The best mean."""
 
     label: ClassVar[str] = "Bandit: Expectation"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=5.94e6, n2_d=227, n3_d=0.0898)
     method: Literal["bandit-expectation"] = "bandit-expectation"
 
 
@@ -127,4 +134,5 @@ class BanditRandomConfig(BanditConfig):
     """Any arm."""
 
     label: ClassVar[str] = "Bandit: Random"
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=7.75e6, n2_d=70.5)
     method: Literal["bandit-random"] = "bandit-random"

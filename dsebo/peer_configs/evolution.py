@@ -15,7 +15,7 @@ class LmMaEsConfig(CostedConfig):
     """LM-MA-ES (Loshchilov et al. 2019): an evolution strategy with a few direction vectors."""
 
     label: ClassVar[str] = "LM-MA-ES"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=3.86e5, n_D=10.3)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.54e5, n_D=13.3)
     method: Literal["lm-ma-es"] = "lm-ma-es"
     offspring: int = setting(
         24, "Offspring", "Points of a generation; 4 + ⌊3 ln D⌋.", "λ", ge=4, le=100_000
@@ -48,7 +48,7 @@ class DcemConfig(CostedConfig):
     """DCEM (Amos and Yarats 2020): the cross-entropy method with a soft choice of elites."""
 
     label: ClassVar[str] = "DCEM"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=3.4e5, n_D=13.4)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.5e5, n_D=17.4)
     method: Literal["dcem"] = "dcem"
     population: int = setting(20, "Samples", "Points of a generation.", "N", ge=2, le=100_000)
     elites: int = setting(10, "Elites", "What the weights sum to.", "k", ge=1, le=100_000)

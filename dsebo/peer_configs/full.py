@@ -25,7 +25,7 @@ class VboConfig(FullConfig):
     """Vanilla Bayesian optimization (Hvarfner et al. 2024): a prior that grows with √D."""
 
     label: ClassVar[str] = "VBO"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.77e7, n_D=4.56e4, n2_d=191, n3=51.3)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.46e7, n_D=3.52e4, n2_d=137)
     method: Literal["vbo"] = "vbo"
     kernel: Literal["rbf", "matern"] = setting(
         "rbf", "Kernel", "Squared exponential or Matérn-5/2, one lengthscale a variable.",
@@ -38,7 +38,7 @@ class SboSeConfig(FullConfig):
     """SBO-SE (Xu et al. 2024): no prior, lengthscales started at √D."""
 
     label: ClassVar[str] = "SBO-SE"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=7.95e6, n_D=8750, n2_d=435, n3=194)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.3e7, n_D=1.32e4, n2_d=310, n3=55.7)
     method: Literal["sbo-se"] = "sbo-se"
     ucb_beta: float = setting(1.5, "Exploration", "The bound is μ − √β σ.", "β", ge=0, le=1e6)
     n_init: int = n_init_setting(20, "Latin hypercube points of the box.")
@@ -52,7 +52,7 @@ class MctsVsConfig(FullConfig):
     """MCTS-VS (Song et al. 2022): a tree search over subsets of the variables."""
 
     label: ClassVar[str] = "MCTS-VS"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.3e7, n_D=1.34e4, n3=66.2, n3_d=0.107)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=6.33e6, n_D=9.65e3, n3=64.3)
     method: Literal["mcts-vs"] = "mcts-vs"
     C_p: float = setting(
         0.1, "Exploration of the tree", "In units of the values' deviation.", "C_p", ge=0, le=1e6

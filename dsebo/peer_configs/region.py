@@ -72,7 +72,7 @@ class TurboConfig(RegionConfig):
     """
 
     label: ClassVar[str] = "TuRBO-1"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.94e7, n_D=2.62e4, n2_d=12.1, n3=219)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.52e7, n_D=1.76e4, n3=87.3)
     method: Literal["turbo"] = "turbo"
     n_init: int = n_init_setting(20, "Sobol points of each new region; min(2 D, 20).")
     failure_tolerance: int = setting(
@@ -90,7 +90,7 @@ class BaxusConfig(RegionConfig):
     """BAxUS (Papenmeier et al. 2022): a trust region in subspaces that split their bins."""
 
     label: ClassVar[str] = "BAxUS"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=4.19e6, n3=221, n3_d=0.428)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n2_d=121, n3=133)
     method: Literal["baxus"] = "baxus"
     b: int = setting(3, "New bins a split", "Each bin splits into b + 1.", "b", ge=1, le=1000)
     n_init: int = n_init_setting(10, "Scrambled Sobol points of the first subspace.")

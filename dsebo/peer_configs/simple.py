@@ -14,7 +14,7 @@ class RandomConfig(CostedConfig):
     """Random search."""
 
     label: ClassVar[str] = "Random search"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=2.55e5, n_D=5.53)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.25e5, n_D=1.85)
     method: Literal["random"] = "random"
     points: Literal["uniform", "sobol", "upper-half"] = setting(
         "uniform", "Points",

@@ -29,7 +29,7 @@ class RemboConfig(SubspaceConfig):
     """REMBO (Wang et al. 2016); at DSEBO's scale it is DSEBO that never expands."""
 
     label: ClassVar[str] = "REMBO"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.45e7, n2_d=1480)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=8.26e6, n2_d=1.1e3)
     method: Literal["rembo"] = "rembo"
     scale: Scale = setting("own", "Scale of the embedding", SCALE_HELP)
     acquisition: Literal["ei", "ucb"] = setting(
@@ -60,7 +60,7 @@ class HesboConfig(SubspaceConfig):
     """HeSBO (Nayebi et al. 2019): a count sketch, never clipped."""
 
     label: ClassVar[str] = "HeSBO"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=1.27e7, n2_d=1580)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=8.25e6, n2_d=765)
     method: Literal["hesbo"] = "hesbo"
     n_init: int = n_init_setting(10, "Scrambled Sobol points of [-1, 1]^d.")
 
@@ -73,7 +73,7 @@ class SirboConfig(SubspaceConfig):
     """SIRBO (Zhang et al. 2019): the subspace is learnt by sliced inverse regression."""
 
     label: ClassVar[str] = "SIRBO"
-    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=4.96e6, n_D=3.51e4, n2_d=2650)
+    COEFFICIENTS: ClassVar[Coefficients] = Coefficients(n=4.75e6, n_D=3.24e4, n2_d=1.25e3)
     method: Literal["sirbo"] = "sirbo"
     n_init: int = n_init_setting(10, "Latin hypercube points of the box.")
     ridge: float = setting(

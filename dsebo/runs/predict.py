@@ -21,7 +21,7 @@ _BASE_BYTES = 2_000_000
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
 # Fit and acquisition of DSEBO, as `python -m benchmarks.peer_cost` measures and fits them.
-_MODEL = Coefficients(n=1.1e7, n3=66.7)
+_MODEL = Coefficients(n=8.03e6, n3=24.9)
 
 
 def embedding_seconds(n: int, D: int, d_h: int) -> float:
