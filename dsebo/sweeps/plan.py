@@ -14,6 +14,8 @@ from dsebo.sweeps.progress import MISSING, frame
 from dsebo.sweeps.spec import SweepSpec
 
 WORKER_BYTES = 250_000_000  # of a worker process, less the libraries that it shares with others
+WORKER_START = 4.0  # seconds until the workers have begun
+STORED = 0.0025  # seconds of a core to keep one evaluation
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Plan:
     @property
     def wall_seconds(self) -> float:
         """Predicted time with all workers at work."""
-        return self.seconds / self.workers
+        return WORKER_START + self.seconds / self.workers if self.seconds else 0.0
 
 
 def plan(
@@ -63,14 +65,14 @@ def plan_of(spec: SweepSpec, runs: pd.DataFrame, workers: int | None = None) -> 
     run_bytes = sum(memory[:at_once])
     return Plan(
         total=len(runs), finished=int((~left).sum()), unfinished=int(left.sum()) - missing,
-        missing=missing, seconds=seconds_left(spec, runs),
+        missing=missing, seconds=seconds_left(spec, runs) + storing_left(runs),
         memory_bytes=run_bytes + (at_once * WORKER_BYTES if memory else 0), run_bytes=run_bytes,
         workers=at_once,
     )  # fmt: skip
 
 
 def seconds_left(spec: SweepSpec, runs: pd.DataFrame) -> float:
-    """Predicted seconds of one core for what the frame shows as not finished."""
+    """Predicted seconds of one core to compute what the frame shows as not finished."""
     costs, planned, total = _costs(spec), spec.planned(), 0.0
     rows = zip(runs.index, runs["cell"], runs["state"], runs["n_done"], strict=True)
     for i, cell, state, n_done in rows:
@@ -80,6 +82,12 @@ def seconds_left(spec: SweepSpec, runs: pd.DataFrame) -> float:
         if n_done:
             total -= predict(planned[i].config, int(n_done)).seconds
     return max(0.0, total)
+
+
+def storing_left(runs: pd.DataFrame) -> float:
+    """Predicted seconds of one core to keep the evaluations of what is not finished."""
+    left = runs[runs["state"].ne("finished")]
+    return STORED * float((left["budget"] - left["n_done"]).sum())
 
 
 def _costs(spec: SweepSpec) -> list[Prediction]:

@@ -44,7 +44,7 @@ def test_a_sweep_of_flags(store: Store) -> None:
     }  # fmt: skip
     runs = progress(store, row)
     assert runs["state"].eq("finished").all()
-    assert f"Sweep {row.short_id}, by flags: 4 runs; about 1 s on" in done.stderr
+    assert f"Sweep {row.short_id}, by flags: 4 runs; about 4 s on" in done.stderr
     assert re.search(r"on \d+ workers?, \d{3,4} MB\.", done.stderr)
     assert "c = 1" in done.stdout
     assert "4 of 4 runs finished" in done.stdout

@@ -15,6 +15,7 @@ from dsebo.fields import ConfigError
 from dsebo.runs import RunManager, schema
 from dsebo.runs.foreground import stored_run
 from dsebo.sweeps.curves import read_curves
+from dsebo.sweeps.plan import STORED
 from dsebo.sweeps.presets import PRESETS
 from dsebo.sweeps.records import SweepRow, create_sweep, get_sweep, progress
 from dsebo.sweeps.spec import SweepSpec
@@ -160,11 +161,12 @@ def test_the_time_left_is_set_right_by_what_was_measured() -> None:
     states = ["finished", "missing", "missing", "missing"]
     slow = time_left(SPEC, frame_of(SPEC, states, 0.4), 2)
     fast = time_left(SPEC, frame_of(SPEC, states, 0.2), 2)
-    assert slow == pytest.approx(2 * fast)
-    assert slow == pytest.approx(3 * 0.4 / 2)
+    kept = STORED * 8  # the evaluations of one run
+    assert slow == pytest.approx(3 * (0.4 + kept) / 2)
+    assert fast == pytest.approx(3 * (0.2 + kept) / 2)
     assert time_left(SPEC, frame_of(SPEC, ["finished"] * 4), 2) == 0.0
     alone = time_left(SPEC, frame_of(SPEC, ["finished"] * 3 + ["missing"], 0.4), 2)
-    assert alone == pytest.approx(0.4)  # one run has one core
+    assert alone == pytest.approx(0.4 + kept)  # one run has one core
     forever = time_left(SPEC, frame_of(SPEC, states, 1e6), 2)
     assert forever < 1e3
 
