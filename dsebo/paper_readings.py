@@ -146,8 +146,8 @@ READINGS = (
     Reading(
         "Stages of BAxUS",
         "Sized for the run's budget. It then ends below DSEBO on all six functions.",
-        "Sized for a tenth of it, it hurries into all D dimensions and gives what is printed, but "
-        "for Levy. No switch.",
+        "Sized for a tenth of it, it hurries into all D dimensions and gives what is printed: on "
+        "Rosenbrock with c = 0, on Levy not. No switch.",
     ),
     Reading(
         "The tail of the functions",
