@@ -20,6 +20,7 @@ from benchmarks.peers import (
     PRESETS,
     RESULTS,
     deviations,
+    in_print,
     known,
     measure,
     new_runner,
@@ -27,11 +28,11 @@ from benchmarks.peers import (
 )
 from dsebo.config import METHODS
 from dsebo.paper_runs import FUNCTIONS
+from dsebo.paper_summary import FAR
 
 RUNS: Path = RESULTS / "peer_experiments.csv"
 TABLE: Path = RESULTS / "peer_experiments.md"
 COLUMNS = ["method", "change", "function", "seed", "best"]
-FAR = 3.0  # printed deviations
 
 
 def best_of(experiment: Experiment, function: str, seed: int) -> float:
@@ -64,10 +65,9 @@ def run_missing(chosen: list[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """One experiment on one function, beside what is printed."""
+class Figure:
+    """The best values of some runs of one function, beside what is printed."""
 
-    experiment: Experiment
     function: str
     best: pd.Series
     paper: tuple[float, float]
@@ -79,19 +79,18 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Far:
-    """A figure that is far from the printed one, and what was tried on it."""
+class Tried(Figure):
+    """That of a method with something changed."""
+
+    experiment: Experiment
+
+
+@dataclass(frozen=True)
+class Far(Figure):
+    """One that is far from the printed figure, and what was tried on it."""
 
     method: str
-    function: str
-    best: pd.Series
-    paper: tuple[float, float]
     tried: tuple[Tried, ...]
-
-    @property
-    def apart(self) -> float:
-        """In printed deviations."""
-        return deviations(self.best, self.paper)
 
     @property
     def nearest(self) -> Tried | None:
@@ -99,18 +98,15 @@ class Far:
         return min(self.tried, key=lambda one: abs(one.apart), default=None)
 
 
-def tried_on(function: str, method: str) -> list[Tried]:
-    """The experiments with a method on a function that have been run."""
-    runs, found = done(), []
+def all_tried() -> list[Tried]:
+    """Every experiment on every function that has been run and is printed."""
+    runs, found = done().groupby(["method", "change", "function"]).best, []
     for experiment in EXPERIMENTS:
-        paper = printed(function, experiment.method, experiment.settings.get("d"))
-        same = runs[
-            (runs.method == experiment.method)
-            & (runs.change == experiment.change)
-            & (runs.function == function)
-        ]
-        if experiment.method == method and len(same) and paper:
-            found.append(Tried(experiment, function, same.best, paper))
+        for function in experiment.functions:
+            key = (experiment.method, experiment.change, function)
+            paper = printed(function, experiment.method, experiment.settings.get("d"))
+            if key in runs.groups and paper:
+                found.append(Tried(function, runs.get_group(key), paper, experiment))
     return found
 
 
@@ -119,10 +115,10 @@ def other_scales(function: str, method: str, paper: tuple[float, float]) -> list
     usual = known()
     return [
         Tried(
-            Experiment(method, label.partition(" ")[2].strip("()")),
             function,
             usual[(usual.function == function) & (usual.method == label)].best,
             paper,
+            Experiment(method, label.partition(" ")[2].strip("()")),
         )
         for label, preset in PRESETS.items()
         if preset["method"] == method
@@ -131,16 +127,17 @@ def other_scales(function: str, method: str, paper: tuple[float, float]) -> list
 
 def far_figures() -> list[Far]:
     """Every method and function whose mean is far from the printed one."""
-    usual, found = known(), []
+    usual, experiments, found = known(), all_tried(), []
     for function in FUNCTIONS:
         for method in METHODS:
             paper = printed(function, method)
             best = usual[(usual.function == function) & (usual.method == method)].best
             if paper is None or abs(deviations(best, paper)) <= FAR:
                 continue
-            tried = [one for one in tried_on(function, method) if one.paper == paper]
+            same = (function, method, paper)  # the printed row, too: some have one for each d
+            tried = [t for t in experiments if (t.function, t.experiment.method, t.paper) == same]
             tried += other_scales(function, method, paper)
-            found.append(Far(method, function, best, paper, tuple(tried)))
+            found.append(Far(function, best, paper, method, tuple(tried)))
     return found
 
 
@@ -161,7 +158,7 @@ def far_table() -> str:
     for far in far_figures():
         near = far.nearest
         lines.append(
-            f"| {far.function} | {far.method} | {far.paper[0]:.4g} ± {far.paper[1]:.2g} | "
+            f"| {far.function} | {far.method} | {in_print(far.paper)} | "
             f"{shown(far.best)} | {far.apart:+.1f} | "
             + (f"{near.experiment.change} | {shown(near.best)} | {near.apart:+.1f} |" if near else
                "nothing yet | – | |")
@@ -177,16 +174,13 @@ def experiment_table() -> str:
         "| method | changed | function | as it is | changed | printed |",
         "| --- | --- | --- | ---: | ---: | ---: |",
     ]
-    for experiment in EXPERIMENTS:
-        for function in experiment.functions:
-            before = usual[(usual.method == experiment.method) & (usual.function == function)]
-            for one in tried_on(function, experiment.method):
-                if one.experiment is experiment:
-                    lines.append(
-                        f"| {experiment.method} | {experiment.change} | {function} | "
-                        f"{shown(before.best)} | {shown(one.best)} | "
-                        f"{one.paper[0]:.4g} ± {one.paper[1]:.2g} |"
-                    )
+    for one in all_tried():
+        method, function = one.experiment.method, one.function
+        before = usual[(usual.method == method) & (usual.function == function)]
+        lines.append(
+            f"| {method} | {one.experiment.change} | {function} | {shown(before.best)} | "
+            f"{shown(one.best)} | {in_print(one.paper)} |"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -138,6 +138,11 @@ def deviations(best: pd.Series, paper: tuple[float, float]) -> float:
     return float((best.mean() - paper[0]) / paper[1])
 
 
+def in_print(paper: tuple[float, float]) -> str:
+    """Mean ± deviation, as the tables show what is printed."""
+    return f"{paper[0]:.4g} ± {paper[1]:.2g}"
+
+
 def table(runs: pd.DataFrame) -> str:
     """The committed table, in Markdown."""
     parts = [
@@ -168,7 +173,7 @@ def _function_table(function: str, rows: pd.DataFrame) -> str:
         paper, apart = printed(function, label), ""
         if paper is not None and paper[1] > 0:
             apart = f"{deviations(best, paper):+.1f}"
-        shown = f"{paper[0]:.4g} ± {paper[1]:.2g}" if paper else "–"
+        shown = in_print(paper) if paper else "–"
         lines.append(f"| {label} | {ours} | {len(best)} | {shown} | {apart} | {best.min():.4g} |")
     return "\n".join(lines) + "\n"
 

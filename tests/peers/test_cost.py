@@ -11,7 +11,6 @@ from dsebo.runs.predict import predict
 
 # CPU seconds of the first n evaluations at D, by method.
 MEASURED = pd.read_csv(peer_cost.MEASURED)
-TIMED = [method for method in METHODS if method != "centre"]
 
 
 def config_of(method: str, D: int = 1000) -> CostedConfig:
@@ -52,7 +51,7 @@ def test_cost_grows_with_the_space_and_the_budget(method: str) -> None:
     assert small.memory_bytes <= long.memory_bytes
 
 
-@pytest.mark.parametrize("method", TIMED)
+@pytest.mark.parametrize("method", peer_cost.TIMED)
 def test_predictions_are_near_what_was_measured(method: str) -> None:
     for D, n, factor in ((100, 500, 1.6), (1000, 500, 1.6), (5000, 100, 2.0)):
         rows = MEASURED[(MEASURED.method == method) & (MEASURED.D == D) & (MEASURED.n == n)]
@@ -61,7 +60,7 @@ def test_predictions_are_near_what_was_measured(method: str) -> None:
 
 
 def test_each_method_is_fitted_to_its_own_runs() -> None:
-    fitted = [config_of(method).COEFFICIENTS for method in TIMED if method != "dsebo"]
+    fitted = [config_of(method).COEFFICIENTS for method in peer_cost.TIMED if method != "dsebo"]
     assert len(set(fitted)) == len(fitted)
 
 

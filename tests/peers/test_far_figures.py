@@ -26,11 +26,11 @@ def test_the_committed_table_is_that_of_the_committed_runs() -> None:
 def test_the_nearest_change_is_the_one_with_the_least_distance() -> None:
     paper = (10.0, 2.0)
     near, over = (
-        Tried(Experiment("hesbo", name), "sphere", pd.Series(values), paper)
+        Tried("sphere", pd.Series(values), paper, Experiment("hesbo", name))
         for name, values in {"near": [11.0, 13.0], "over": [90.0]}.items()
     )
     assert deviations(near.best, paper) == 1.0
-    assert Far("hesbo", "sphere", pd.Series([1.0]), paper, (over, near)).nearest is near
+    assert Far("sphere", pd.Series([1.0]), paper, "hesbo", (over, near)).nearest is near
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda one: f"{one.method}-{one.change}")
