@@ -58,9 +58,8 @@ class SIRBO(Peer):
         self.search = search_settings(config, config.kappa_scale)
         self.learnt_from, self.learnt_before = 0, 0  # numbers of data of B, and of the B before it
         self.gp = self._new_model()
-        self._known: dict[
-            int, Array
-        ] = {}  # B by the number of data: the newest, and the one before
+        # B by the number of data that it was learnt from: the newest, and the one before.
+        self._known: dict[int, Array] = {}
 
     def _new_model(self) -> GaussianProcess:
         """Refitted with each new B only: its coordinates mean something else then."""
