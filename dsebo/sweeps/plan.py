@@ -65,29 +65,27 @@ def plan_of(spec: SweepSpec, runs: pd.DataFrame, workers: int | None = None) -> 
     run_bytes = sum(memory[:at_once])
     return Plan(
         total=len(runs), finished=int((~left).sum()), unfinished=int(left.sum()) - missing,
-        missing=missing, seconds=seconds_left(spec, runs) + storing_left(runs),
+        missing=missing, seconds=seconds_left(spec, runs),
         memory_bytes=run_bytes + (at_once * WORKER_BYTES if memory else 0), run_bytes=run_bytes,
         workers=at_once,
     )  # fmt: skip
 
 
-def seconds_left(spec: SweepSpec, runs: pd.DataFrame) -> float:
-    """Predicted seconds of one core to compute what the frame shows as not finished."""
+def seconds_left(spec: SweepSpec, runs: pd.DataFrame, pace: float = 1.0) -> float:
+    """Predicted seconds of one core for what the frame shows as not finished.
+
+    `pace`: measured seconds of computing for each predicted one; keeping evaluations is apart.
+    """
     costs, planned, total = _costs(spec), spec.planned(), 0.0
     rows = zip(runs.index, runs["cell"], runs["state"], runs["n_done"], strict=True)
     for i, cell, state, n_done in rows:
         if state == "finished":
             continue
-        total += costs[cell].seconds
+        computing = costs[cell].seconds
         if n_done:
-            total -= predict(planned[i].config, int(n_done)).seconds
+            computing -= predict(planned[i].config, int(n_done)).seconds
+        total += pace * computing + STORED * (planned[i].config.budget - n_done)
     return max(0.0, total)
-
-
-def storing_left(runs: pd.DataFrame) -> float:
-    """Predicted seconds of one core to keep the evaluations of what is not finished."""
-    left = runs[runs["state"].ne("finished")]
-    return STORED * float((left["budget"] - left["n_done"]).sum())
 
 
 def _costs(spec: SweepSpec) -> list[Prediction]:

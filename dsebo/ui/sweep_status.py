@@ -8,7 +8,7 @@ from dsebo.race import seeds_text
 from dsebo.runs.cores import core_count
 from dsebo.runs.predict import predict
 from dsebo.sweeps.naming import part, symbol, value_label
-from dsebo.sweeps.plan import seconds_left, storing_left
+from dsebo.sweeps.plan import seconds_left
 from dsebo.sweeps.progress import waiting_words
 from dsebo.sweeps.records import SweepRow
 from dsebo.sweeps.spec import SweepSpec
@@ -63,7 +63,7 @@ def _left_words(row: SweepRow, frame: pd.DataFrame) -> str:
 def time_left(spec: SweepSpec, frame: pd.DataFrame, workers: int) -> float:
     """Seconds until all runs have finished: predicted, set right by what the finished ones took."""
     at_once = max(1, min(workers, int((frame["state"] != "finished").sum())))
-    return (seconds_left(spec, frame) * _pace(spec, frame) + storing_left(frame)) / at_once
+    return seconds_left(spec, frame, _pace(spec, frame)) / at_once
 
 
 def _pace(spec: SweepSpec, frame: pd.DataFrame) -> float:
