@@ -29,9 +29,7 @@ class Browser:
         self.every = 0.0
         self.buttons: dict[str, str] = {}
         self._kept: set[str] = set()  # large elements that need not be sent again
-        self._socket = connect(
-            f"ws://127.0.0.1:{port}/_stcore/stream", max_size=None, compression=None
-        )
+        self._socket = connect(f"ws://127.0.0.1:{port}/_stcore/stream", max_size=None, compression=None)
 
     def open(self) -> Refresh:
         """Draw the whole page."""
@@ -67,9 +65,7 @@ class Browser:
             size += len(data)
             answer = ForwardMsg.FromString(data)
             self._note(answer)
-            if answer.WhichOneof("type") == "script_finished" and (
-                answer.script_finished in finished
-            ):
+            if answer.WhichOneof("type") == "script_finished" and (answer.script_finished in finished):
                 return Refresh(time.perf_counter() - began, size)
 
     def _note(self, answer: ForwardMsg) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.browsers import Browser, Refresh
 from dsebo.runs import RunManager, Settings, Store
-from dsebo.ui.bundle import import_bundled
+from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[1]
 WATCHERS = 30
@@ -39,13 +39,23 @@ class Server:
             self.port = int(free.getsockname()[1])
         (Path(folder) / "settings.toml").touch()
         env = {
-            **os.environ, "DSEBO_DB": f"sqlite:///{self.database}",
+            **os.environ,
+            "DSEBO_DB": f"sqlite:///{self.database}",
             "DSEBO_SETTINGS": f"{folder}/settings.toml",
-        }  # fmt: skip
+        }
         command = [
-            sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port),
-            "--server.address", "127.0.0.1", "--server.fileWatcherType", "none",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            "app.py",
+            "--server.port",
+            str(self.port),
+            "--server.address",
+            "127.0.0.1",
+            "--server.fileWatcherType",
+            "none",
+        ]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from time import process_time
 
+from dsebo.analysis.floor import floors_of_config
 from dsebo.config import parse_flat
-from dsebo.floor import floors_of_config
 from objectives import names
 
 DIMS = (5, 12, 19, 22, 26, 29, 33, 50, 100)  # as a run with the paper's setting visits them

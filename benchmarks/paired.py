@@ -40,9 +40,15 @@ def run_pair(function: str, seed: int, budget: int = 500) -> None:
     began = process_time()
     plain = plain_run(config, schedule, propose_closed)
     row = (
-        function, seed, budget, engine[-1].best, plain.min(), make_objective(config).minimum,
-        schedule[-1], round(process_time() - began),
-    )  # fmt: skip
+        function,
+        seed,
+        budget,
+        engine[-1].best,
+        plain.min(),
+        make_objective(config).minimum,
+        schedule[-1],
+        round(process_time() - began),
+    )
     frame = pd.DataFrame([row], columns=COLUMNS)
     frame.to_csv(RESULTS, mode="a", header=not RESULTS.exists(), index=False)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dsebo.baselines.baxus import BAxUS
-from dsebo.baselines.gp import GaussianProcess
-from dsebo.baselines.sbo_se import SBOSE
-from dsebo.paper_runs import FUNCTIONS
+from dsebo.gp.peer_surrogate import GaussianProcess
+from dsebo.methods.baxus import BAxUS
+from dsebo.methods.sbo_se import SBOSE
+from dsebo.paper.bundled import FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -54,75 +54,80 @@ BANDITS = ("c-ucb", "epsilon-greedy", "ucb-e", "thompson", "expectation")
 
 EXPERIMENTS = (
     Experiment(
-        "dsebo", "the authors' variant", {"variant": "authors"},
-        ("rosenbrock", "griewank", "michalewicz"),
+        "dsebo", "the authors' variant", {"variant": "authors"}, ("rosenbrock", "griewank", "michalewicz")
     ),
     Experiment(
-        "dsebo", "the authors' variant, acquisition from 20 random samples",
-        {"variant": "authors", **FEW_STARTS}, FUNCTIONS, (1, 2, 3),
+        "dsebo",
+        "the authors' variant, acquisition from 20 random samples",
+        {"variant": "authors", **FEW_STARTS},
+        FUNCTIONS,
+        (1, 2, 3),
     ),
     Experiment(
-        "dsebo", "the authors' variant, acquisition from 20 random samples, c = 0",
-        {"variant": "authors", **FEW_STARTS}, ("rosenbrock",),
-        (1, 2, 3), {"c": 0.0},
+        "dsebo",
+        "the authors' variant, acquisition from 20 random samples, c = 0",
+        {"variant": "authors", **FEW_STARTS},
+        ("rosenbrock",),
+        (1, 2, 3),
+        {"c": 0.0},
     ),
     *(
         Experiment(
-            "dsebo", f"κ = {factor} · 0.2 d log 2n, acquisition from 20 random samples, c = 0",
-            {"kappa_scale": factor, **FEW_STARTS}, ("rosenbrock",), (1, 2, 3), {"c": 0.0},
+            "dsebo",
+            f"κ = {factor} · 0.2 d log 2n, acquisition from 20 random samples, c = 0",
+            {"kappa_scale": factor, **FEW_STARTS},
+            ("rosenbrock",),
+            (1, 2, 3),
+            {"c": 0.0},
         )
         for factor in (3, 5)
     ),
+    Experiment("random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, TEN),
     Experiment(
-        "random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, TEN
+        "rembo", "z in ±1, acquisition: best of 2000 samples", {"scale": "unit", **BEST_OF_2000}, FUNCTIONS
     ),
-    Experiment(
-        "rembo", "z in ±1, acquisition: best of 2000 samples", {"scale": "unit", **BEST_OF_2000},
-        FUNCTIONS,
-    ),
-    Experiment(
-        "rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50},
-        ("sphere", "griewank"),
-    ),
-    Experiment("hesbo", "acquisition: best of 2000 samples", BEST_OF_2000,
-               ("sphere", "levy", "griewank")),
+    Experiment("rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50}, ("sphere", "griewank")),
+    Experiment("hesbo", "acquisition: best of 2000 samples", BEST_OF_2000, ("sphere", "levy", "griewank")),
     Experiment("hesbo", "acquisition: best of 20 samples", BEST_OF_20, FUNCTIONS),
-    Experiment("sbo-se", "no samples around the best points", {"local_samples": 0},
-               ("sphere", "griewank"), (1,)),
+    Experiment(
+        "sbo-se", "no samples around the best points", {"local_samples": 0}, ("sphere", "griewank"), (1,)
+    ),
     Experiment("sbo-se", LN_2, {"local_samples": 0}, FUNCTIONS, prepare=start_at_ln_2),
     Experiment("turbo", "no failure shrinks the region", {"failure_tolerance": 1000}, ("levy",)),
     Experiment("turbo", "200 starting points", {"n_init": 200}, FUNCTIONS),
-    Experiment("turbo", "five failures halve the region", {"failure_tolerance": 5},
-               ("sphere", "levy", "michalewicz")),
+    Experiment(
+        "turbo", "five failures halve the region", {"failure_tolerance": 5}, ("sphere", "levy", "michalewicz")
+    ),
     Experiment("baxus", "one iteration a fit", {"fit_iterations": 1}, ("sphere", "levy")),
     Experiment("baxus", "all coordinates perturbed", {"perturbed": 1000}),
     Experiment("baxus", SIZED, {}, FUNCTIONS, prepare=stages_for(50)),
-    Experiment("baxus", f"{SIZED}, c = 0", {}, ("rosenbrock",), (1, 2), {"c": 0.0},
-               stages_for(50)),
-    Experiment("baxus", "stages sized for 100 evaluations", {}, ("sphere", "griewank"),
-               prepare=stages_for(100)),
+    Experiment("baxus", f"{SIZED}, c = 0", {}, ("rosenbrock",), (1, 2), {"c": 0.0}, stages_for(50)),
+    Experiment(
+        "baxus", "stages sized for 100 evaluations", {}, ("sphere", "griewank"), prepare=stages_for(100)
+    ),
     Experiment("sirbo", "acquisition: best of 2000 samples", BEST_OF_2000, ("sphere", "griewank")),
     Experiment("sirbo", "κ three times as large", {"kappa_scale": 0.3}, FUNCTIONS),
-    Experiment("sirbo", "κ twice as large", {"kappa_scale": 0.2},
-               ("griewank", "dixon-price", "michalewicz")),
-    Experiment("sirbo", "no samples around the best points", {"local_samples": 0},
-               ("sphere", "griewank", "michalewicz")),
+    Experiment("sirbo", "κ twice as large", {"kappa_scale": 0.2}, ("griewank", "dixon-price", "michalewicz")),
+    Experiment(
+        "sirbo",
+        "no samples around the best points",
+        {"local_samples": 0},
+        ("sphere", "griewank", "michalewicz"),
+    ),
     Experiment("sirbo", "75 starting points", {"n_init": 75}, ("griewank",)),
-    Experiment("mcts-vs", "acquisition: best of 2000 samples", BEST_OF_2000,
-               ("sphere", "griewank", "michalewicz")),
-    Experiment("mcts-vs", "the other variables from any point", {"top": 500},
-               ("sphere", "griewank", "michalewicz")),
+    Experiment(
+        "mcts-vs", "acquisition: best of 2000 samples", BEST_OF_2000, ("sphere", "griewank", "michalewicz")
+    ),
+    Experiment(
+        "mcts-vs", "the other variables from any point", {"top": 500}, ("sphere", "griewank", "michalewicz")
+    ),
     Experiment("lm-ma-es", "σ = 0.45", {"sigma": 0.45}, FUNCTIONS, TEN),
     Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, FUNCTIONS, (1, 2, 3)),
     Experiment("bandit-epsilon-greedy", "z in ±√d", {"scale": "own"}),
     Experiment("bandit-softmax", "z in ±√d", {"scale": "own"}),
-    Experiment("bandit-epsilon-greedy", "κ ten times as large", {"kappa_scale": 1.0}, ("sphere",),
-               (1, 2, 3)),
+    Experiment("bandit-epsilon-greedy", "κ ten times as large", {"kappa_scale": 1.0}, ("sphere",), (1, 2, 3)),
     *(
-        Experiment(
-            f"bandit-{name}", "acquisition from 20 random samples", FEW_STARTS, ("sphere",),
-            (1, 2, 3),
-        )
+        Experiment(f"bandit-{name}", "acquisition from 20 random samples", FEW_STARTS, ("sphere",), (1, 2, 3))
         for name in BANDITS
     ),
-)  # fmt: skip
+)

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from dsebo.config import METHODS, RunConfig
-from dsebo.peer_configs.cost import CostedConfig, factorising, features
+from dsebo.methods.cost import CostedConfig, factorising, features
 from dsebo.run import Runner
 from dsebo.runs.predict import embedding_seconds
 from dsebo.threads import one_thread
@@ -57,9 +57,7 @@ def run() -> None:
             rows = [(method, D, n, f"{seconds:.4f}") for n, seconds in measure(method, D)]
             with MEASURED.open("a", newline="") as file:
                 writer = csv.writer(file)
-                writer.writerows(
-                    rows if known is not None else [("method", "D", "n", "seconds"), *rows]
-                )
+                writer.writerows(rows if known is not None else [("method", "D", "n", "seconds"), *rows])
             print(*rows[-1], flush=True)
 
 

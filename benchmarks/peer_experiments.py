@@ -16,19 +16,10 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.peer_changes import EXPERIMENTS, Experiment
-from benchmarks.peers import (
-    PRESETS,
-    RESULTS,
-    deviations,
-    in_print,
-    known,
-    measure,
-    new_runner,
-    printed,
-)
+from benchmarks.peers import PRESETS, RESULTS, deviations, in_print, known, measure, new_runner, printed
 from dsebo.config import METHODS
-from dsebo.paper_runs import FUNCTIONS
-from dsebo.paper_summary import FAR
+from dsebo.paper.bundled import FUNCTIONS
+from dsebo.paper.summary import FAR
 
 RUNS: Path = RESULTS / "peer_experiments.csv"
 TABLE: Path = RESULTS / "peer_experiments.md"
@@ -160,9 +151,12 @@ def far_table() -> str:
         lines.append(
             f"| {far.function} | {far.method} | {in_print(far.paper)} | "
             f"{shown(far.best)} | {far.apart:+.1f} | "
-            + (f"{near.experiment.change} | {shown(near.best)} | {near.apart:+.1f} |" if near else
-               "nothing yet | – | |")
-        )  # fmt: skip
+            + (
+                f"{near.experiment.change} | {shown(near.best)} | {near.apart:+.1f} |"
+                if near
+                else "nothing yet | – | |"
+            )
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsebo.analysis import PAPER_NAMES, paper_results
+from dsebo.analysis.facts import PAPER_NAMES, paper_results
 from dsebo.config import METHODS, RunConfig
-from dsebo.paper import METHODS_HERE
-from dsebo.paper_runs import FUNCTIONS
-from dsebo.race import Entrant
+from dsebo.experiments.race import Entrant
+from dsebo.paper.bundled import FUNCTIONS
+from dsebo.paper.comparison import METHODS_HERE
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
@@ -98,9 +98,16 @@ def append(function: str, label: str, seed: int, run: Measured) -> None:
         if new:
             writer.writerow(COLUMNS)
         writer.writerow(
-            [function, label, seed, f"{run.best:.10g}", f"{run.seconds:.2f}",
-             f"{run.step_100:.5f}", f"{run.step_500:.5f}"]
-        )  # fmt: skip
+            [
+                function,
+                label,
+                seed,
+                f"{run.best:.10g}",
+                f"{run.seconds:.2f}",
+                f"{run.step_100:.5f}",
+                f"{run.step_500:.5f}",
+            ]
+        )
 
 
 def run_missing(functions: list[str], methods: list[str], seeds: list[int]) -> None:
@@ -115,9 +122,7 @@ def run_missing(functions: list[str], methods: list[str], seeds: list[int]) -> N
                 settings = PRESETS.get(label, {"method": label})
                 run = measure(new_runner({"name": function}, settings, seed))
                 append(function, label, seed, run)
-                print(
-                    f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True
-                )
+                print(f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True)
 
 
 def printed(function: str, label: str, d: int | None = None) -> tuple[float, float] | None:

@@ -20,11 +20,11 @@ from botorch.optim.optimize import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from numpy.typing import NDArray
 
-from dsebo.acquisition import kappa
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
-from dsebo.method_config import DseboConfig
-from dsebo.optimizer import stream
+from dsebo.gp.acquisition import kappa
+from dsebo.methods.base import stream
+from dsebo.methods.config import DseboConfig
 from dsebo.run import make_objective
 from dsebo.threads import one_thread
 
@@ -40,9 +40,7 @@ def new_model(Z: Array, y: Array) -> SingleTaskGP:
     """BoTorch's own default model of -y, not yet fitted."""
     d = Z.shape[1]
     return SingleTaskGP(
-        torch.from_numpy(Z),
-        -torch.from_numpy(y)[:, None],
-        input_transform=Normalize(d=d, bounds=box_of(d)),
+        torch.from_numpy(Z), -torch.from_numpy(y)[:, None], input_transform=Normalize(d=d, bounds=box_of(d))
     )
 
 

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchmarks.plain_botorch import box_of, new_model, propose
-from dsebo.acquisition import kappa
-from dsebo.surrogate import correlation, inverse_and_logdet, squared_distances
+from dsebo.gp.acquisition import kappa
+from dsebo.gp.surrogate import correlation, inverse_and_logdet, squared_distances
 
 Array = NDArray[np.float64]
 

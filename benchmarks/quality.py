@@ -44,9 +44,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def one(setting: str, function: str, seed: int) -> dict[str, Any]:
-    config = RunConfig.parse(
-        {"objective": {"name": function}, "optimizer": SETTINGS[setting], "seed": seed}
-    )
+    config = RunConfig.parse({"objective": {"name": function}, "optimizer": SETTINGS[setting], "seed": seed})
     last = list(run(config))[-1]
     assert isinstance(last, Finished)
     row = (setting, function, seed, last.best, last.d, round(last.seconds, 1))

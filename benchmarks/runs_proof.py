@@ -31,10 +31,10 @@ from dsebo.runs import RunManager, Settings, Store, StoreError, export_json
 from dsebo.runs.foreground import resumed_run, stored_run
 from dsebo.runs.predict import predict
 from tests.runs import jobs
-from tests.runs.helpers import history, reference, small
-from tests.runs.test_mutations import attempt, mutated, rows, whole
-from tests.runs.test_store import many_runs
-from tests.runs.test_transfer import finished, pair, zipped
+from tests.small import history, reference, small
+from tests.store.test_store import many_runs
+from tests.transfer.test_mutations import attempt, mutated, rows, whole
+from tests.transfer.test_transfer import finished, pair, zipped
 
 MOMENTS = (
     "between tell and commit",
@@ -109,8 +109,7 @@ def writers(folder: Path) -> None:
     store, processes = Store.open(url), _processes()
     began = time.perf_counter()
     both = [
-        processes.Process(target=jobs.manage, args=(url, config.to_json(), 8, 8, 300.0))
-        for _ in range(2)
+        processes.Process(target=jobs.manage, args=(url, config.to_json(), 8, 8, 300.0)) for _ in range(2)
     ]
     for process in both:
         process.start()
@@ -180,9 +179,7 @@ def disk(folder: Path) -> None:
     list(resumed_run(store, row.id))
     assert history(store, row.id) == reference(config)
     store.close()
-    print(
-        f"full disk: stopped after {row.n_done} of 400 as {row.state}, resumed to the end; {said}"
-    )
+    print(f"full disk: stopped after {row.n_done} of 400 as {row.state}, resumed to the end; {said}")
 
 
 def speed(folder: Path) -> None:
@@ -244,9 +241,7 @@ def prediction(folder: Path) -> None:
         ("dsebo", 20_000, 60),
         ("random", 1000, 500),
     ):
-        config = RunConfig.parse(
-            {"objective": {"D": D}, "optimizer": {"method": method}, "budget": budget}
-        )
+        config = RunConfig.parse({"objective": {"D": D}, "optimizer": {"method": method}, "budget": budget})
         began = time.thread_time()
         list(run(config))
         took, said = time.thread_time() - began, predict(config)

@@ -15,11 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.plain_botorch import propose
-from dsebo.acquisition import kappa
 from dsebo.config import RunConfig
 from dsebo.embedding import pad
 from dsebo.events import Evaluated
-from dsebo.method_config import DseboConfig
+from dsebo.gp.acquisition import kappa
+from dsebo.methods.config import DseboConfig
 from dsebo.run import run
 from dsebo.threads import one_thread
 

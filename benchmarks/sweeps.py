@@ -22,17 +22,17 @@ from statistics import median
 from sqlalchemy import create_engine, text
 
 from dsebo.config import RunConfig
+from dsebo.experiments.engines import ClusterEngine, Engine, LocalEngine
+from dsebo.experiments.records import create_sweep
+from dsebo.experiments.running import run_sweep
+from dsebo.experiments.spec import SweepSpec
 from dsebo.run import run
 from dsebo.runs import RunManager, Settings, Store
 from dsebo.runs.cores import CoreTokens
 from dsebo.runs.slots import FairSlots
-from dsebo.sweeps.engines import ClusterEngine, Engine, LocalEngine
-from dsebo.sweeps.records import create_sweep
-from dsebo.sweeps.running import run_sweep
-from dsebo.sweeps.spec import SweepSpec
-from tests.runs.conftest import running_postgres
-from tests.runs.helpers import wait_for, wait_state
-from tests.sweeps.services import Cluster
+from tests.experiments.services import Cluster
+from tests.small import wait_for, wait_state
+from tests.stores import running_postgres
 
 SPEED_UP, CLUSTER_SHARE, OVERHEAD_MS, TOKEN_MS = 1.7, 0.9, 50.0, 0.2
 
@@ -94,9 +94,11 @@ def speed(
 ) -> None:
     """Runs of DSEBO a minute."""
     kinds = [
-        ("1 worker", "SQLite"), ("2 workers", "SQLite"),
-        ("2 workers", "PostgreSQL"), ("Dask, 2 workers", "PostgreSQL"),
-    ]  # fmt: skip
+        ("1 worker", "SQLite"),
+        ("2 workers", "SQLite"),
+        ("2 workers", "PostgreSQL"),
+        ("Dask, 2 workers", "PostgreSQL"),
+    ]
     for engine, store in kinds:
         _timed(engines[engine], stores[store], _sweep(4, 5))  # imports and first pages
     taken: dict[tuple[str, str], list[float]] = {kind: [] for kind in kinds}
@@ -116,9 +118,7 @@ def speed(
     limits.check("Dask over 2 local workers with SQLite:", dask / local, CLUSTER_SHARE, True)
 
 
-def overhead(
-    limits: Limits, engine: Engine, stores: dict[str, Callable[[], Store]], repeats: int
-) -> None:
+def overhead(limits: Limits, engine: Engine, stores: dict[str, Callable[[], Store]], repeats: int) -> None:
     """What a run takes in a sweep beyond what it takes by itself: random search, 2 evaluations."""
     sweep = _sweep(100, 2, "random")
     configs = [one.config for one in sweep.planned()]
@@ -127,9 +127,7 @@ def overhead(
     print(f"\nA run of 2 evaluations by itself: {1000 * alone:.2f} ms")
     for name, opened in stores.items():
         took = median(_timed(engine, opened, sweep) for _ in range(repeats)) / sweep.total
-        limits.check(
-            f"overhead of a run, {name}, in ms:", 1000 * (took - alone), OVERHEAD_MS, False
-        )
+        limits.check(f"overhead of a run, {name}, in ms:", 1000 * (took - alone), OVERHEAD_MS, False)
 
 
 def tokens(limits: Limits) -> None:

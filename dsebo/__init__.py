@@ -5,8 +5,8 @@ from dsebo import RunConfig, minimize, run
 
 # Functions of the same name as their modules: bound here, after the modules have been imported,
 # so that `dsebo.run` and `dsebo.minimize` are the functions. None of this imports torch.
-from dsebo.algorithm import DSEBO
 from dsebo.config import RunConfig
+from dsebo.methods.dsebo import DSEBO
 from dsebo.minimize import Result, minimize
 from dsebo.run import run
 

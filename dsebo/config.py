@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from dsebo.fields import MAX_D, MAX_SEED, ConfigError, FieldSpec, Frozen, explain, setting, specs
-from dsebo.method_config import DseboConfig, MethodConfig
-from dsebo.peer_configs import PEERS, AnyPeer
+from dsebo.methods.config import DseboConfig, MethodConfig
+from dsebo.methods.configs import PEERS, AnyPeer
 from objectives.registry import get_function, names
 
 MAX_BUDGET = 100_000
@@ -18,16 +18,10 @@ MAX_BUDGET = 100_000
 class ObjectiveConfig(Frozen):
     """F_c: which function, hidden in how many dimensions."""
 
-    name: str = setting(
-        "sphere", "Function", "The function whose minimum is sought.", "f", choices=names
-    )
+    name: str = setting("sphere", "Function", "The function whose minimum is sought.", "f", choices=names)
     D: int = setting(1000, "Dimension", "Number of variables.", "D", ge=1, le=MAX_D)
-    d_e: int = setting(
-        30, "Effective dimension", "How many of the variables matter.", "d_e", ge=1, le=MAX_D
-    )
-    c: float = setting(
-        1.0, "Shift", "Moves the optimum away from the centre; in the function's units.", "c"
-    )
+    d_e: int = setting(30, "Effective dimension", "How many of the variables matter.", "d_e", ge=1, le=MAX_D)
+    c: float = setting(1.0, "Shift", "Moves the optimum away from the centre; in the function's units.", "c")
     K: float = setting(10_000.0, "Tail divisor", "The other variables weigh 1/K.", "K", gt=0)
     coordinates: Literal["first", "random"] = setting(
         "first", "Effective coordinates", "The first d_e, or a random subset.", advanced=True

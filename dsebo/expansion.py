@@ -113,9 +113,7 @@ def factor(s: tuple[float, ...]) -> float | None:
     return (s[-1] - s_min) / (s_max - s_min) + 0.5
 
 
-def next_step(
-    strategy: Strategy, delta: int | None, s: tuple[float, ...]
-) -> tuple[float | None, int]:
+def next_step(strategy: Strategy, delta: int | None, s: tuple[float, ...]) -> tuple[float | None, int]:
     """Lines 1 to 11: (k, the next step). k is None where the step is not scaled."""
     convergences = len(s) + 1
     if delta is None or convergences <= strategy.fixed_steps:
@@ -162,11 +160,21 @@ def _converge(strategy: Strategy, now: Progress, t: int) -> tuple[Progress, Conv
     expands = d_to > now.d
     kind = Expanded if expands else Converged
     event = kind(
-        t=t, d_from=now.d, d_to=d_to, dims=dims, bests=bests, slopes=s,
-        s_min=min(s, default=None), s_max=max(s, default=None), k=k,
-        delta_before=now.delta, delta_after=delta, T_before=now.T, T_after=T,
+        t=t,
+        d_from=now.d,
+        d_to=d_to,
+        dims=dims,
+        bests=bests,
+        slopes=s,
+        s_min=min(s, default=None),
+        s_max=max(s, default=None),
+        k=k,
+        delta_before=now.delta,
+        delta_after=delta,
+        T_before=now.T,
+        T_after=T,
         text=describe(strategy, now, t, s, k, delta, d_to, T),
-    )  # fmt: skip
+    )
     after = replace(now, d=d_to, T=T, count=0, delta=delta)
     if expands:
         b_ref = now.best if strategy.variant == "paper" else now.b_ref  # Algorithm 2, line 7

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.fields import ConfigError
-from dsebo.method_config import MethodConfig
-from dsebo.methods import make_optimizer
+from dsebo.methods.config import MethodConfig
+from dsebo.methods.making import make_optimizer
 from dsebo.run import Runner, iterate
 from dsebo.threads import one_thread
 from objectives import Objective
@@ -38,9 +38,7 @@ class UserFunction(Objective):
 
     def to_units(self, x: Array) -> Array:
         """x of the box in the user's units; never outside the bounds, rounding included."""
-        return np.clip(
-            self.lower + (x + 1.0) / 2.0 * (self.upper - self.lower), self.lower, self.upper
-        )
+        return np.clip(self.lower + (x + 1.0) / 2.0 * (self.upper - self.lower), self.lower, self.upper)
 
     def evaluate(self, x: Tensor) -> Tensor:
         """Each row by a call of its own."""
@@ -145,13 +143,9 @@ def _bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, A
     try:
         pairs = np.asarray(bounds, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ConfigError(
-            "bounds is not allowed: a (lower, upper) pair of numbers a variable."
-        ) from None
+        raise ConfigError("bounds is not allowed: a (lower, upper) pair of numbers a variable.") from None
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] < 1:
-        raise ConfigError(
-            f"bounds of shape {pairs.shape} is not allowed: a (lower, upper) pair a variable."
-        )
+        raise ConfigError(f"bounds of shape {pairs.shape} is not allowed: a (lower, upper) pair a variable.")
     lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
     wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)))
     if wrong.size:
@@ -173,7 +167,5 @@ def _settings(
     # A stand-in objective of the same D: everything else is checked as for a run of the paper's.
     stand_in = {"name": "sphere", "D": D, "d_e": 1}
     optimizer = {"method": method, **relative, **settings}
-    whole = RunConfig.parse(
-        {"objective": stand_in, "optimizer": optimizer, "budget": budget, "seed": seed}
-    )
+    whole = RunConfig.parse({"objective": stand_in, "optimizer": optimizer, "budget": budget, "seed": seed})
     return whole.budget, whole.seed, whole.optimizer

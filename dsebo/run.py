@@ -11,8 +11,8 @@ import numpy as np
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
-from dsebo.methods import make_optimizer
-from dsebo.optimizer import Candidate, Optimizer
+from dsebo.methods.base import Candidate, Optimizer
+from dsebo.methods.making import make_optimizer
 from dsebo.threads import one_thread
 from objectives import EmbeddedFunction, Objective
 
@@ -59,9 +59,7 @@ class Runner:
     ) -> Runner:
         """A new run, or one that goes on from `state`; `budget` extends it past the config's."""
         with one_thread():
-            optimizer = make_optimizer(
-                config.optimizer, config.objective.D, config.budget, config.seed
-            )
+            optimizer = make_optimizer(config.optimizer, config.objective.D, config.budget, config.seed)
         if state is not None:
             optimizer.load_state_dict(state)
         plain = config.model_dump(mode="json")
@@ -120,9 +118,7 @@ class Runner:
         if self.failed:
             why = f" The last one: {self.last_error}" if self.last_error else ""
             in_a_row = self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW
-            what = (
-                f"{MAX_FAILURES_IN_A_ROW} evaluations in a row" if in_a_row else "All evaluations"
-            )
+            what = f"{MAX_FAILURES_IN_A_ROW} evaluations in a row" if in_a_row else "All evaluations"
             text = f"{what} failed.{why}"
         else:
             text = f"{self.t} evaluations, best value {self.best:.6g}."
@@ -160,11 +156,20 @@ class Runner:
         seconds_eval: float,
     ) -> Evaluated:
         return Evaluated(
-            t=candidate.t, y=y, best=self.best, d=candidate.d, T=T, since_gain=since_gain,
-            failed=not math.isfinite(y), seconds=seconds, seconds_fit=candidate.seconds_fit,
-            seconds_acq=candidate.seconds_acq, seconds_eval=seconds_eval, error=self.last_error,
+            t=candidate.t,
+            y=y,
+            best=self.best,
+            d=candidate.d,
+            T=T,
+            since_gain=since_gain,
+            failed=not math.isfinite(y),
+            seconds=seconds,
+            seconds_fit=candidate.seconds_fit,
+            seconds_acq=candidate.seconds_acq,
+            seconds_eval=seconds_eval,
+            error=self.last_error,
             z=candidate.z,
-        )  # fmt: skip
+        )
 
 
 def run(config: RunConfig, state: dict[str, Any] | None = None) -> Iterator[Event]:

@@ -70,9 +70,7 @@ class Objective(ABC):
     def __call__(self, x: NDArray[np.float64] | Tensor) -> NDArray[np.float64] | Tensor:
         """Values of an (n, D) array: numpy in, numpy out; torch in, torch out (with gradients)."""
         if x.ndim != 2 or x.shape[1] != self.dimension:
-            raise ValueError(
-                f"x has shape {tuple(x.shape)}; {self.name} takes (n, {self.dimension})."
-            )
+            raise ValueError(f"x has shape {tuple(x.shape)}; {self.name} takes (n, {self.dimension}).")
         if not isinstance(x, np.ndarray):
             return self.evaluate(x)
         import torch

@@ -53,9 +53,7 @@ class EmbeddedFunction(Objective):
         self.coordinates_seed = coordinates_seed
         self.differentiable = self.base.differentiable
         if not self.base.min_dimension <= d_e <= D:
-            raise ValueError(
-                f"d_e = {d_e} is not allowed: from {self.base.min_dimension} to D = {D}."
-            )
+            raise ValueError(f"d_e = {d_e} is not allowed: from {self.base.min_dimension} to D = {D}.")
         if not (np.isfinite(K) and K > 0):
             raise ValueError(f"K = {K} is not allowed: a finite number above 0.")
         if not np.isfinite(self.c):
@@ -87,9 +85,7 @@ class EmbeddedFunction(Objective):
     def evaluate(self, x: Tensor) -> Tensor:
         """F_c at the (n, D) points x."""
         effective = slice(self.effective_dimension)
-        of_effective = x[
-            :, effective if self.coordinates == "first" else self.effective_coordinates
-        ]
+        of_effective = x[:, effective if self.coordinates == "first" else self.effective_coordinates]
         f = self.base.f(self._to_domain(of_effective) - self.c)
         tail = (self._to_domain(x[:, self._tail_coordinates]) - self.c).square().sum(dim=-1)
         return f + tail / self.K

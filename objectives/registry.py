@@ -51,9 +51,7 @@ class BaseFunction:
 
     def __post_init__(self) -> None:
         if not self.lower < self.upper:
-            raise ValueError(
-                f"lower = {self.lower} is not allowed: less than upper = {self.upper}."
-            )
+            raise ValueError(f"lower = {self.lower} is not allowed: less than upper = {self.upper}.")
 
 
 _functions: dict[str, BaseFunction] = {}
@@ -68,9 +66,7 @@ def register(function: BaseFunction) -> BaseFunction:
     return function
 
 
-def numpy_function(
-    f: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> Callable[[Tensor], Tensor]:
+def numpy_function(f: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Callable[[Tensor], Tensor]:
     """Wrap a numpy function of an (n, d) array for use as `BaseFunction.f` (no gradients)."""
 
     def of_tensor(v: Tensor) -> Tensor:
@@ -112,8 +108,7 @@ def _load_entry_points() -> None:
             _register_offered(point.load())
         except Exception as error:  # another package's: without it everything else still works
             warnings.warn(
-                f"Entry point {point.name!r} of {ENTRY_POINT_GROUP} is left out: {error}",
-                stacklevel=2,
+                f"Entry point {point.name!r} of {ENTRY_POINT_GROUP} is left out: {error}", stacklevel=2
             )
 
 

@@ -2,18 +2,19 @@
 
 import streamlit as st
 
-from dsebo.ui import floors, links, session
+from dsebo.charts.groups import common_scale, figure_of_groups, groups_of
+from dsebo.text import plain
+from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.compare_view import (
+from dsebo.ui.experiments.compare_view import (
     choose_grouping,
     choose_runs,
     choose_split,
     downloads,
     show_table,
 )
-from dsebo.ui.comparing import common_scale, figure_of_groups, groups_of
 from dsebo.ui.live import live_chart, load_plotly
-from dsebo.ui.words import plain
+from dsebo.ui.run import floors
 
 session.require_router("compare")
 load_plotly()

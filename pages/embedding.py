@@ -3,10 +3,11 @@
 import streamlit as st
 
 from dsebo.runs import StoreError
-from dsebo.ui import embedding_page, links, session
+from dsebo.text import plain
+from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.live import load_plotly
-from dsebo.ui.words import plain
+from dsebo.ui.run import embedding as embedding_page
 
 session.require_router("embedding")
 load_plotly()

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from dsebo.ui import lesson_view, session
-from dsebo.ui.lessons import load_lessons
+from dsebo.lessons import load_lessons
+from dsebo.text import plain
+from dsebo.ui import session
+from dsebo.ui.learn import lesson_view
 from dsebo.ui.live import load_plotly
-from dsebo.ui.words import plain
 
 session.require_router("lessons")
 load_plotly()

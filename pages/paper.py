@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from dsebo.paper import tasks
-from dsebo.ui import paper_view, session
+from dsebo.paper.comparison import tasks
+from dsebo.ui import session
 from dsebo.ui.live import load_plotly
+from dsebo.ui.paper import view as paper_view
 
 session.require_router("paper")
 load_plotly()

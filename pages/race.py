@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from dsebo.ui import links, race_form, session
+from dsebo.text import plain
+from dsebo.ui import links, session
+from dsebo.ui.experiments import race_form
+from dsebo.ui.experiments.race_links import groups_of, open_race
+from dsebo.ui.experiments.race_setup import setup
+from dsebo.ui.experiments.race_view import watch_race
 from dsebo.ui.live import load_plotly
-from dsebo.ui.race_links import groups_of, open_race
-from dsebo.ui.race_setup import setup
-from dsebo.ui.race_view import watch_race
-from dsebo.ui.words import plain
 
 session.require_router("race")
 load_plotly()

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from dsebo.text import plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.live import load_plotly
 from dsebo.ui.pick import choose_run
-from dsebo.ui.player import play
-from dsebo.ui.words import plain
+from dsebo.ui.run.player import play
 
 session.require_router("replay")
 load_plotly()

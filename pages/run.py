@@ -3,10 +3,11 @@
 import streamlit as st
 
 from dsebo.runs import RunNotFound, StoreError
-from dsebo.ui import form, links, session, start
+from dsebo.text import plain
+from dsebo.ui import form, links, session
 from dsebo.ui.live import load_plotly
-from dsebo.ui.watch import watch
-from dsebo.ui.words import plain
+from dsebo.ui.run import start
+from dsebo.ui.run.watch import watch
 
 session.require_router("run")
 load_plotly()

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from dsebo.ui import runs_table, session
-from dsebo.ui.compare_view import downloads
-from dsebo.ui.words import count
+from dsebo.text import count
+from dsebo.ui import session
+from dsebo.ui.experiments import runs_table
+from dsebo.ui.experiments.compare_view import downloads
 
 session.require_router("runs")
 session.remember_owner()

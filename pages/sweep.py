@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from dsebo.ui import session, sweep_form, sweep_links, sweep_setup
+from dsebo.text import plain
+from dsebo.ui import session
+from dsebo.ui.experiments import sweep_form, sweep_links, sweep_setup
+from dsebo.ui.experiments.sweep_view import watch_sweep
 from dsebo.ui.live import load_plotly
-from dsebo.ui.sweep_view import watch_sweep
-from dsebo.ui.words import plain
 
 session.require_router("sweep")
 load_plotly()

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dsebo.ui import session, theory_view
+from dsebo.ui import session
+from dsebo.ui.learn import theory_view
 from dsebo.ui.live import load_plotly
 
 session.require_router("theory")

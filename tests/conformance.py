@@ -1,6 +1,6 @@
 """What every optimizer of the protocol must do. A method's test calls `check_optimizer(config)`.
 
-A new method joins by one line in tests/engine/test_conformance.py.
+A new method joins by one line in tests/methods/test_conformance.py.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from dsebo.config import MethodConfig, RunConfig
 from dsebo.events import Evaluated, Event
-from dsebo.methods import make_optimizer
-from dsebo.optimizer import Optimizer
+from dsebo.methods.base import Optimizer
+from dsebo.methods.making import make_optimizer
 from dsebo.run import Runner
 
 D, D_E, BUDGET = 40, 4, 24
@@ -100,8 +100,15 @@ def check_resume_with_failures(config: RunConfig) -> None:
 
 def situation(optimizer: Any) -> tuple[Any, ...]:
     """Where a method stands: its subspace, region, generation, arm or set of variables."""
-    paths = ("progress.d", "progress.box", "region.length", "stage", "state.generation",
-             "learnt_from", "tree.subset")  # fmt: skip
+    paths = (
+        "progress.d",
+        "progress.box",
+        "region.length",
+        "stage",
+        "state.generation",
+        "learnt_from",
+        "tree.subset",
+    )
     found: list[Any] = []
     for path in paths:
         value = optimizer

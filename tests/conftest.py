@@ -1,20 +1,19 @@
-"""What all tests share: one torch thread, as every run has, and a store of their own."""
+"""What all tests share: one torch thread, as every run has, and folders of their own."""
 
-import os
 from pathlib import Path
 
 import pytest
 import torch
 
+pytest_plugins = ["tests.small_run", "tests.stores"]
 torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test touches the user's own runs or settings."""
-    if "DSEBO_DB" not in os.environ:
-        monkeypatch.setenv("DSEBO_DB", f"sqlite:///{tmp_path / 'runs.db'}")
-    settings = tmp_path / "settings.toml"
-    settings.touch()
-    monkeypatch.setenv("DSEBO_SETTINGS", str(settings))
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of a test is read from, or left in, the user's own folders."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("DSEBO_CORES", str(tmp_path / "cores"))
+    for name in ("DSEBO_DB", "DSEBO_SETTINGS"):
+        monkeypatch.delenv(name, raising=False)

@@ -1,27 +1,13 @@
 """Runs that live in the background, are never lost, and can be paused, resumed and shared."""
 
-from dsebo.runs.errors import (
-    LeaseLost,
-    LimitExceeded,
-    NotAllowed,
-    RunNotFound,
-    StoreError,
-    StoreFull,
-)
 from dsebo.runs.manager import RunManager
-from dsebo.runs.owners import owner_mark
 from dsebo.runs.predict import Prediction
-from dsebo.runs.rows import LOCAL_OWNER, STATES, RunRow
-from dsebo.runs.settings import Limits, LimitSettings, Settings
-from dsebo.runs.store import Store
-from dsebo.runs.transfer import (
-    export_csv,
-    export_json,
-    export_optuna,
-    export_parquet,
-    import_bytes,
-    import_path,
-)
+from dsebo.settings import Limits, LimitSettings, Settings
+from dsebo.store.errors import LeaseLost, LimitExceeded, NotAllowed, RunNotFound, StoreError, StoreFull
+from dsebo.store.owners import owner_mark
+from dsebo.store.rows import LOCAL_OWNER, STATES, RunRow
+from dsebo.store.store import Store
+from dsebo.transfer import export_csv, export_json, export_optuna, export_parquet, import_bytes, import_path
 
 __all__ = [
     "LOCAL_OWNER",

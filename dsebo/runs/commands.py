@@ -15,11 +15,11 @@ from typing import Any
 from sqlalchemy import select, update
 
 from dsebo.config import MAX_BUDGET
-from dsebo.runs import schema
-from dsebo.runs.errors import StoreError
-from dsebo.runs.leases import NO_LEASE, is_free
-from dsebo.runs.rows import ACTIVE
-from dsebo.runs.store import Store
+from dsebo.store import schema
+from dsebo.store.errors import StoreError
+from dsebo.store.leases import NO_LEASE, is_free
+from dsebo.store.rows import ACTIVE
+from dsebo.store.store import Store
 
 MAX_NAME, MAX_TAG, MAX_TAGS = 200, 50, 20
 

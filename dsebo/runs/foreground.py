@@ -8,16 +8,16 @@ from dsebo.config import RunConfig
 from dsebo.events import Event
 from dsebo.runs import commands
 from dsebo.runs.cores import CoreTokens
-from dsebo.runs.errors import StoreError
-from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.manager import default_name
-from dsebo.runs.owners import owner_mark
-from dsebo.runs.restoring import check_can_go_on
-from dsebo.runs.rows import LOCAL_OWNER
-from dsebo.runs.session import Session
 from dsebo.runs.slots import FairSlots
-from dsebo.runs.store import Store
-from dsebo.runs.writing import NewRuns, claim, create
+from dsebo.runs.worker import Session
+from dsebo.store.errors import StoreError
+from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.owners import owner_mark
+from dsebo.store.restoring import check_can_go_on
+from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.store import Store
+from dsebo.store.writing import NewRuns, claim, create
 
 
 def stored_run(

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig
 from dsebo.fields import ConfigError
-from dsebo.runs import schema
-from dsebo.runs.errors import LimitExceeded
 from dsebo.runs.predict import predict
-from dsebo.runs.rows import ACTIVE
-from dsebo.runs.settings import Limits, Settings
+from dsebo.settings import Limits, Settings
+from dsebo.store import schema
+from dsebo.store.errors import LimitExceeded
+from dsebo.store.rows import ACTIVE
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,7 @@ class Load:
 
     def __add__(self, other: Load) -> Load:
         return Load(
-            self.runs + other.runs,
-            self.seconds + other.seconds,
-            self.memory_bytes + other.memory_bytes,
+            self.runs + other.runs, self.seconds + other.seconds, self.memory_bytes + other.memory_bytes
         )
 
 
@@ -83,8 +81,7 @@ def check_sum(limits: Limits, now: Load, new: Load, who: str) -> None:
         )
     if limits.seconds is not None and total.seconds > limits.seconds:
         raise LimitExceeded(
-            f"A predicted time of {total.seconds:.0f} s is over the limit of "
-            f"{limits.seconds:g} s for {who}."
+            f"A predicted time of {total.seconds:.0f} s is over the limit of {limits.seconds:g} s for {who}."
         )
 
 

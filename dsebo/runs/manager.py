@@ -13,18 +13,18 @@ from collections.abc import Sequence
 from dsebo.config import RunConfig
 from dsebo.runs import commands
 from dsebo.runs.cores import CoreTokens
-from dsebo.runs.errors import LeaseLost, NotAllowed, StoreError
-from dsebo.runs.leases import Heartbeat, Lease
 from dsebo.runs.limits import check_limits
-from dsebo.runs.owners import Owned, owner_mark, same_secret
 from dsebo.runs.predict import Prediction, predict
-from dsebo.runs.restoring import check_can_go_on
-from dsebo.runs.rows import ACTIVE, LOCAL_OWNER, RunRow
-from dsebo.runs.session import Session
-from dsebo.runs.settings import Settings
 from dsebo.runs.slots import FairSlots
-from dsebo.runs.store import Store
-from dsebo.runs.writing import NewRuns, claim, create, interrupt
+from dsebo.runs.worker import Session
+from dsebo.settings import Settings
+from dsebo.store.errors import LeaseLost, NotAllowed, StoreError
+from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.owners import Owned, owner_mark, same_secret
+from dsebo.store.restoring import check_can_go_on
+from dsebo.store.rows import ACTIVE, LOCAL_OWNER, RunRow
+from dsebo.store.store import Store
+from dsebo.store.writing import NewRuns, claim, create, interrupt
 
 MAX_REPEATS = 1000
 _SAVING_SECONDS = 0.3  # of a close's time, kept for marking what did not stop by itself
@@ -70,9 +70,7 @@ class RunManager:
     ) -> list[str]:
         """Put on `repeats` runs, with seeds s, s + 1, …, as one group; their ids."""
         if type(repeats) is not int or not 1 <= repeats <= MAX_REPEATS:
-            raise StoreError(
-                f"repeats = {repeats!r} is not allowed: a whole number from 1 to {MAX_REPEATS}."
-            )
+            raise StoreError(f"repeats = {repeats!r} is not allowed: a whole number from 1 to {MAX_REPEATS}.")
         configs = [_with_seed(config, config.seed + i) for i in range(repeats)]
         mark = owner_mark(owner)
         new = NewRuns(
@@ -192,8 +190,7 @@ class RunManager:
         row = self.store.get_run(run_id)
         if not self.may_control(row, owner):
             raise NotAllowed(
-                f"Run {row.short_id} belongs to someone else: only its owner or the lecturer may "
-                "control it."
+                f"Run {row.short_id} belongs to someone else: only its owner or the lecturer may control it."
             )
         if row.deleted_at is not None and not deleted:
             raise StoreError(f"Run {row.short_id} is deleted: restore it first.")

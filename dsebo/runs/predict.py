@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsebo.config import RunConfig
-from dsebo.peer_configs.cost import Coefficients, CostedConfig
-from dsebo.peer_configs.effort import effort, search_bytes
+from dsebo.methods.cost import Coefficients, CostedConfig
+from dsebo.methods.effort import effort, search_bytes
 
 
 @dataclass(frozen=True)

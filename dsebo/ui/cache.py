@@ -114,9 +114,7 @@ def _read_on(store: Store, row: RunRow, known: RunData | None) -> RunData:
     if row.n_done == known.t and row.state == known.row.state:
         return RunData(row, known.evaluations, known.events)
     new = store.evaluations(row.id, after=known.t)
-    evaluations = pd.concat([known.evaluations, new], ignore_index=True) if len(new) else (
-        known.evaluations
-    )  # fmt: skip
+    evaluations = pd.concat([known.evaluations, new], ignore_index=True) if len(new) else (known.evaluations)
     # What happened at the last known evaluation may have been written after it was read.
     kept = [event for event in known.events if event["t"] < known.t]
     later = store.events(row.id, after=known.t - 1) if known.t > 1 else store.events(row.id)

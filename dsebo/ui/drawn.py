@@ -7,12 +7,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dsebo.analysis import paper_value
+from dsebo.analysis.facts import paper_value
+from dsebo.charts.run import References, run_figure, value_span
+from dsebo.charts.scales import Scale
 from dsebo.runs import RunRow
 from dsebo.ui.cache import SHARED
-from dsebo.ui.charts import References, run_figure, value_span
 from dsebo.ui.data import RunData
-from dsebo.ui.scales import Scale
 
 
 def references(row: RunRow) -> References:
@@ -59,8 +59,15 @@ def shared_figure(data: RunData, scale: Scale, chosen: int | None, **more: Any) 
     """The same as JSON, drawn once for all who watch."""
     event = data.chosen(chosen)
     key = (
-        data.row.id, data.t, len(data.events), data.row.budget, data.row.at_centre, scale,
-        event["t"] if event else None, more.get("value_range"), more.get("axis_end"),
+        data.row.id,
+        data.t,
+        len(data.events),
+        data.row.budget,
+        data.row.at_centre,
+        scale,
+        event["t"] if event else None,
+        more.get("value_range"),
+        more.get("axis_end"),
         data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
-    )  # fmt: skip
+    )
     return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **more).to_json().encode())

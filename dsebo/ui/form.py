@@ -8,14 +8,14 @@ from typing import Any
 
 import streamlit as st
 
+from dsebo.charts.function import function_picture
 from dsebo.config import BARE
 from dsebo.fields import FieldSpec
-from dsebo.ui import settings as form
+from dsebo.text import function_name, method_name
+from dsebo.ui import values as form
 from dsebo.ui.live import live_chart
-from dsebo.ui.pictures import function_picture
 from dsebo.ui.presets import BY_KEY, PRESETS
-from dsebo.ui.settings import Settings
-from dsebo.ui.words import function_name, method_name
+from dsebo.ui.values import Settings
 
 OWN = "own"
 EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means
@@ -164,14 +164,7 @@ def _step(spec: FieldSpec) -> float:
 
 
 def _choice(spec: FieldSpec, key: str, shown: Any, changed: Any = None) -> None:
-    st.selectbox(
-        _label(spec),
-        spec.choices,
-        format_func=shown,
-        key=key,
-        help=_help(spec),
-        on_change=changed,
-    )
+    st.selectbox(_label(spec), spec.choices, format_func=shown, key=key, help=_help(spec), on_change=changed)
 
 
 def _label(spec: FieldSpec) -> str:

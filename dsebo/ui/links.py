@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dsebo.analysis import BandKind
+from dsebo.analysis.facts import BandKind
+from dsebo.charts.scales import SCALES, Scale
 from dsebo.config import RunConfig
 from dsebo.runs import Store, StoreError
 from dsebo.ui import form, session
-from dsebo.ui.scales import SCALES, Scale
-from dsebo.ui.settings import Settings, from_config, from_url, to_url
+from dsebo.ui.values import Settings, from_config, from_url, to_url
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 MOST_COMPARED = 200

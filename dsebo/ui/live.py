@@ -79,7 +79,7 @@ def plotly_js() -> str:
 @lru_cache(maxsize=1)
 def _library_source() -> str:
     names = ("live_chart.js", "feed.js", "status.js")
-    ours = [(files("dsebo.ui") / name).read_text(encoding="utf-8") for name in names]
+    ours = [(files("dsebo.ui") / "live" / name).read_text(encoding="utf-8") for name in names]
     return "\n".join([plotly_js(), *ours, "export default function () {}"])
 
 
@@ -122,7 +122,7 @@ def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str
 
 
 def live_status(data: Mapping[str, Any], key: str) -> None:
-    """Show where a run stands (`dsebo.ui.status`)."""
+    """Show where a run stands (`dsebo.ui.run.status`)."""
     _component("live_status", css=STATUS_CSS, js=_calling("dseboStatus"))(key=key, data=dict(data))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsebo.runs import RunRow, Store
-from dsebo.ui.words import number
+from dsebo.text import number
 
 MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page
 
@@ -20,9 +20,7 @@ def stored_runs(store: Store) -> list[RunRow]:
     return [row for row in store.list_runs(limit=MOST) if row.n_done > 0]
 
 
-def choose_run(
-    store: Store, title: str, key: str, asked: str | None, none: bool = False
-) -> str | None:
+def choose_run(store: Store, title: str, key: str, asked: str | None, none: bool = False) -> str | None:
     """The id of the run that the reader chooses; `asked` is the one that a link names."""
     rows = {row.id: row for row in stored_runs(store)}
     if asked is not None and asked not in rows:
@@ -36,10 +34,7 @@ def choose_run(
     else:
         st.session_state.pop(key, None)
     chosen = st.selectbox(
-        title,
-        options,
-        format_func=lambda run_id: label(rows[run_id]) if run_id else "None",
-        key=key,
+        title, options, format_func=lambda run_id: label(rows[run_id]) if run_id else "None", key=key
     )
     st.session_state[f"{key} kept"] = chosen  # Streamlit forgets a widget on another page
     return chosen or None

@@ -8,7 +8,7 @@ import secrets
 import streamlit as st
 
 from dsebo.runs import LOCAL_OWNER, RunManager, Settings, Store
-from dsebo.runs.owners import same_secret
+from dsebo.store.owners import same_secret
 
 COOKIE = "dsebo_owner"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -28,7 +28,7 @@ _manager: RunManager | None = None
 def _resource() -> RunManager:
     global _manager
     if _manager is None:
-        from dsebo.ui.bundle import import_bundled
+        from dsebo.transfer.examples import import_bundled
 
         store = Store.open()
         import_bundled(store)

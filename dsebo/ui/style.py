@@ -10,7 +10,7 @@ import streamlit as st
 
 @lru_cache(maxsize=1)
 def _css() -> str:
-    return (files("dsebo.ui") / "style.css").read_text(encoding="utf-8")
+    return (files("dsebo.ui") / "live" / "style.css").read_text(encoding="utf-8")
 
 
 def apply() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dsebo.runs import Store
-from dsebo.ui.bundle import import_bundled
+from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[2]
 ARTEFACTS = ROOT / "tests" / "artefacts"
@@ -63,9 +63,18 @@ def server(folder: Path, example: str) -> Iterator[str]:
         port = free.getsockname()[1]
     env = {**os.environ, "DSEBO_DB": f"sqlite:///{folder}/runs.db", "DSEBO_SETTINGS": str(settings)}
     command = [
-        sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
-        "--server.address", "127.0.0.1", "--server.fileWatcherType", "none",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.address",
+        "127.0.0.1",
+        "--server.fileWatcherType",
+        "none",
+    ]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dsebo.ui.lessons import Lesson, load_lessons
+from dsebo.lessons import Lesson, load_lessons
 from tests.browser.conftest import settle, shot
 
 pytestmark = pytest.mark.browser

@@ -66,9 +66,7 @@ def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any
 @pytest.mark.parametrize(
     ("name", "words"), [("race", "Successive halving"), ("paper", "How the paper is read")]
 )
-def test_the_pages_fit(
-    server: str, browser: Any, name: str, words: str, width: int, scheme: str
-) -> None:
+def test_the_pages_fit(server: str, browser: Any, name: str, words: str, width: int, scheme: str) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{server}/{name}")

@@ -26,9 +26,7 @@ def wait_for_chart(page: Any, chart: str = CHART) -> None:
 
 
 def more_drawn(page: Any, than: int) -> None:
-    page.wait_for_function(
-        "([c, n]) => document.querySelector(c).calcdata[1].length > n", arg=[CHART, than]
-    )
+    page.wait_for_function("([c, n]) => document.querySelector(c).calcdata[1].length > n", arg=[CHART, than])
 
 
 def press(page: Any, name: str) -> None:
@@ -110,9 +108,7 @@ def test_the_zoom_survives_and_nothing_flickers(server: str, page: Any) -> None:
     page.wait_for_timeout(700)  # a refresh comes while the mouse is held
     page.mouse.move(x + 400, y + 1, steps=4)
     page.mouse.up()
-    page.wait_for_function(
-        "c => document.querySelector(c)._fullLayout.xaxis.range[0] > 1", arg=CHART
-    )
+    page.wait_for_function("c => document.querySelector(c)._fullLayout.xaxis.range[0] > 1", arg=CHART)
     zoomed = page.evaluate("c => document.querySelector(c)._fullLayout.xaxis.range", CHART)
     more_drawn(page, drawn(page) + 2)
     assert page.evaluate("c => document.querySelector(c)._fullLayout.xaxis.range", CHART) == zoomed
@@ -122,9 +118,7 @@ def test_the_zoom_survives_and_nothing_flickers(server: str, page: Any) -> None:
     page.get_by_text("Cancelled. What it found").wait_for()
 
 
-def test_a_click_on_an_expansion_explains_it_everywhere(
-    server: str, page: Any, example: str
-) -> None:
+def test_a_click_on_an_expansion_explains_it_everywhere(server: str, page: Any, example: str) -> None:
     page.goto(f"{server}/?run={example}")
     settle(page)
     wait_for_chart(page)
@@ -190,8 +184,7 @@ def test_compare_export_delete_and_import(server: str, page: Any, tmp_path: Path
     page.get_by_role("button", name="Import it").click()
     page.get_by_text("runs imported").wait_for()
     page.wait_for_function(
-        "n => Number((document.body.innerText.match(/(\\d+) runs\\. Select/) || [])[1]) > n",
-        arg=total,
+        "n => Number((document.body.innerText.match(/(\\d+) runs\\. Select/) || [])[1]) > n", arg=total
     )
     shot(page, "runs")
     _select_first_row(page)
@@ -232,9 +225,7 @@ def test_a_bad_link_shows_a_sentence(server: str, page: Any, link: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
-def test_nothing_overflows_or_is_too_small(
-    server: str, browser: Any, width: int, scheme: str
-) -> None:
+def test_nothing_overflows_or_is_too_small(server: str, browser: Any, width: int, scheme: str) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     for name in ("", "replay", "runs", "compare") if width == 390 else ("", "compare"):

@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 import pytest
 
+from dsebo.experiments.holding import claim_sweep, release_sweep
+from dsebo.experiments.records import create_sweep
+from dsebo.experiments.spec import SweepSpec
 from dsebo.runs import Store
 from dsebo.runs.foreground import stored_run
-from dsebo.sweeps.holding import claim_sweep, release_sweep
-from dsebo.sweeps.records import create_sweep
-from dsebo.sweeps.spec import SweepSpec
 from tests.browser.conftest import settle, shot
 from tests.browser.test_story import SMALLEST_TEXT, press, wait_for_chart
 
@@ -39,9 +39,7 @@ def finished_runs(page: Any) -> int:
     return int(text.split()[0])
 
 
-def test_choose_start_watch_reload_pause_resume_and_see(
-    server: str, page: Any, tmp_path: Path
-) -> None:
+def test_choose_start_watch_reload_pause_resume_and_see(server: str, page: Any, tmp_path: Path) -> None:
     page.goto(f"{server}/sweep")
     settle(page)
     page.get_by_text("See what a setting does").wait_for()
@@ -58,9 +56,8 @@ def test_choose_start_watch_reload_pause_resume_and_see(
     page.wait_for_url(re.compile("sweep=[0-9a-f]{12}"))
     wait_for_chart(page, GRID)
     page.wait_for_function(  # the first bars: runs under way or finished
-        "c => document.querySelector(c)._fullData.some(t => t.x && t.x.length)", arg=GRID,
-        timeout=LONG,
-    )  # fmt: skip
+        "c => document.querySelector(c)._fullData.some(t => t.x && t.x.length)", arg=GRID, timeout=LONG
+    )
     press(page, "Pause")
     page.get_by_text("Paused. The runs under way").wait_for(timeout=LONG)
     resting = finished_runs(page)
@@ -174,9 +171,7 @@ def test_cancel_and_go_on(server: str, page: Any) -> None:
     shot(page, "sweep-cancelled")
     press(page, "Go on")
     page.get_by_text("Cancelled. What had finished").wait_for(state="detached", timeout=LONG)
-    page.wait_for_function(
-        "before => !document.body.innerText.includes(before)", arg=before, timeout=LONG
-    )
+    page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before, timeout=LONG)
     if page.get_by_role("button", name="Cancel", exact=True).count():
         press(page, "Cancel")
         page.get_by_text(re.compile("Cancelled. What|of computing")).first.wait_for(timeout=LONG)

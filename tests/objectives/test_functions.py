@@ -44,9 +44,13 @@ def test_minimum_is_taken_at_the_minimiser_with_no_slope(name: str, coordinates:
 
 
 @given(
-    st.sampled_from(list(AT_CENTRE)), st.integers(2, 20), st.integers(0, 40), st.floats(-60, 60),
-    st.floats(1, 1e6), st.sampled_from(["first", "random"]),
-)  # fmt: skip
+    st.sampled_from(list(AT_CENTRE)),
+    st.integers(2, 20),
+    st.integers(0, 40),
+    st.floats(-60, 60),
+    st.floats(1, 1e6),
+    st.sampled_from(["first", "random"]),
+)
 @settings(max_examples=150, deadline=None)
 def test_where_a_minimum_is_given_it_is_one(
     name: str, d_e: int, more: int, c: float, K: float, coordinates: str
@@ -81,9 +85,7 @@ def test_nothing_is_below_the_minimum(name: str) -> None:
 
 def test_michalewicz_minimum_is_that_of_its_separable_sum() -> None:
     assert EmbeddedFunction("michalewicz", 1000, 30).minimum == pytest.approx(-29.6309, abs=1e-4)
-    assert EmbeddedFunction("michalewicz", 10, 10, c=0.0).minimum == pytest.approx(
-        -9.66015, abs=1e-5
-    )
+    assert EmbeddedFunction("michalewicz", 10, 10, c=0.0).minimum == pytest.approx(-9.66015, abs=1e-5)
 
 
 @pytest.mark.parametrize("c", [-300.0, -20.0, 1.5, 2.5, 300.0])
@@ -182,6 +184,10 @@ def test_long_x_needs_little_more_memory_than_itself() -> None:
 
 def test_default_shift_is_the_functions_own() -> None:
     assert {n: get_function(n).default_c for n in AT_CENTRE} == {
-        "sphere": 1.0, "rosenbrock": 1.0, "levy": 0.0, "griewank": 10.0, "dixon-price": 2.0,
+        "sphere": 1.0,
+        "rosenbrock": 1.0,
+        "levy": 0.0,
+        "griewank": 10.0,
+        "dixon-price": 2.0,
         "michalewicz": 0.1,
-    }  # fmt: skip
+    }

@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
 from dsebo.runs import RunManager
-from dsebo.runs.transfer import export_json, import_bytes
-from dsebo.ui import bundle, session
-from tests.ui.conftest import SMALL
+from dsebo.transfer import examples as bundle
+from dsebo.transfer import export_json, import_bytes
+from dsebo.ui import session
+from tests.small_run import SMALL
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,11 +80,7 @@ def open_page(name: str, **query: str) -> AppTest:
 def said(at: AppTest) -> str:
     """Everything that the page says."""
     kinds = ("markdown", "caption", "error", "warning", "info", "metric", "title", "subheader")
-    texts = [
-        f"{getattr(e, 'value', '')} {getattr(e, 'label', '')}"
-        for kind in kinds
-        for e in at.get(kind)
-    ]
+    texts = [f"{getattr(e, 'value', '')} {getattr(e, 'label', '')}" for kind in kinds for e in at.get(kind)]
     texts += [entry["text"] for data in components(at) for entry in data.get("entries", [])]
     for data in components(at):
         texts += [f"{one['label']} {one['value']}" for one in data.get("numbers", [])]

@@ -11,21 +11,19 @@ import pytest
 from sqlalchemy import Connection
 from streamlit.testing.v1 import AppTest
 
+from dsebo.experiments.holding import claim_sweep, release_sweep, set_sweep_state
+from dsebo.experiments.records import create_sweep
+from dsebo.experiments.spec import SweepSpec
 from dsebo.runs import RunManager, Store
 from dsebo.runs.foreground import stored_run
-from dsebo.runs.leases import Heartbeat
-from dsebo.runs.transfer import export_json, import_bytes
-from dsebo.sweeps.holding import claim_sweep, release_sweep, set_sweep_state
-from dsebo.sweeps.records import create_sweep
-from dsebo.sweeps.spec import SweepSpec
-from dsebo.ui import session, sweep_controls, sweep_setup
+from dsebo.store.leases import Heartbeat
+from dsebo.transfer import export_json, import_bytes
+from dsebo.ui import session
+from dsebo.ui.experiments import sweep_controls, sweep_setup
 
 SMALL = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
 RANDOM = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 6}
-LINK = {
-    "vary": "beta=2,6", "seeds": "1-2", "D": "20", "d_e": "3", "d_l": "2", "d_h": "10",
-    "budget": "8",
-}  # fmt: skip
+LINK = {"vary": "beta=2,6", "seeds": "1-2", "D": "20", "d_e": "3", "d_l": "2", "d_h": "10", "budget": "8"}
 
 Stored = Callable[..., str]
 
@@ -81,9 +79,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The sweeps for which a process would have been started."""
     begun: list[str] = []
 
-    def begin(
-        store: Store, sweep_id: str, check: Callable[[Connection], None] | None = None
-    ) -> None:
+    def begin(store: Store, sweep_id: str, check: Callable[[Connection], None] | None = None) -> None:
         if check is not None:
             with store.read() as connection:
                 check(connection)
@@ -111,9 +107,7 @@ def figures(at: AppTest) -> list[dict[str, Any]]:
 
 
 def titles(at: AppTest) -> str:
-    return " ".join(
-        note["text"] for figure in figures(at) for note in figure["layout"]["annotations"]
-    )
+    return " ".join(note["text"] for figure in figures(at) for note in figure["layout"]["annotations"])
 
 
 def class_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dsebo.ui import floors
 from dsebo.ui.cache import SHARED
+from dsebo.ui.run import floors
 from tests.pages.conftest import open_page, said, wait_for
 
 
@@ -52,9 +52,7 @@ def test_a_line_two_colours_and_sentences(page: str, finished: Callable[..., str
         assert any(word in said(at) for word in ("was right", "was premature", "was in vain"))
 
 
-def test_several_groups_have_a_line_each_and_one_of_them_its_errors(
-    finished: Callable[..., str],
-) -> None:
+def test_several_groups_have_a_line_each_and_one_of_them_its_errors(finished: Callable[..., str]) -> None:
     ids = [finished(), finished(beta=3.0)]
     at = turn_on(open_page("compare", runs=",".join(ids), by="beta"))
     computed(*ids)

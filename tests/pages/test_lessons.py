@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.runs import RunManager
 from dsebo.runs.commands import change
-from dsebo.runs.predictions import predictions
-from dsebo.ui import lesson_view
+from dsebo.store.classroom import predictions
+from dsebo.ui.learn import lesson_view
 from tests.pages.conftest import ROOT, open_page, said, wait_for
 
 TINY = """title: A <b>tiny</b> one

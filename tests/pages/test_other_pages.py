@@ -10,9 +10,10 @@ from sqlalchemy import insert, select
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager, schema
+from dsebo.runs import RunManager
+from dsebo.store import schema
 from tests.pages.conftest import open_page, said, shown_best, wait_for
-from tests.ui.conftest import SMALL
+from tests.small_run import SMALL
 
 
 def figure(at: AppTest, index: int = -1) -> dict:  # type: ignore[type-arg]
@@ -39,9 +40,7 @@ def test_a_bad_link_shows_a_sentence(page: str, bad: str, finished: Callable[...
     assert len(at.warning) == 1
 
 
-def test_replay_shows_the_run_as_it_stood(
-    finished: Callable[..., str], manager: RunManager
-) -> None:
+def test_replay_shows_the_run_as_it_stood(finished: Callable[..., str], manager: RunManager) -> None:
     run_id = finished()
     at = open_page("replay", run=run_id, t="10")
     assert not at.exception
@@ -95,9 +94,7 @@ def test_the_table_of_runs(finished: Callable[..., str], manager: RunManager) ->
     assert "No run passes these filters" in said(at)
 
 
-def test_a_thousand_runs_are_listed_and_counted(
-    finished: Callable[..., str], manager: RunManager
-) -> None:
+def test_a_thousand_runs_are_listed_and_counted(finished: Callable[..., str], manager: RunManager) -> None:
     row = manager.store.get_run(finished())
     with manager.store.write() as connection:
         kept = dict(connection.execute(select(schema.run)).mappings().one())

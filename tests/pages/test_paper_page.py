@@ -10,10 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
-from dsebo.paper_runs import ThinRun, thin
+from dsebo.paper.bundled import ThinRun, thin
 from dsebo.run import run
 from dsebo.runs import RunManager
-from dsebo.ui import paper_view, session
+from dsebo.ui import session
+from dsebo.ui.paper import view as paper_view
 from tests.pages.conftest import open_page, said, wait_for
 
 RANDOM = {"method": "random", "function": "sphere"}
@@ -86,9 +87,7 @@ def test_runs_under_way_are_neither_counted_nor_started_again(manager: RunManage
 def test_bundled_and_own_runs_are_counted_together_but_no_seed_twice(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bundled: tuple[ThinRun, ...] = tuple(
-        thin(run(parse_flat({**RANDOM, "seed": seed}))) for seed in (1, 2)
-    )
+    bundled: tuple[ThinRun, ...] = tuple(thin(run(parse_flat({**RANDOM, "seed": seed}))) for seed in (1, 2))
     monkeypatch.setattr(paper_view, "bundled_paper_runs", lambda: bundled)
     manager.launch(parse_flat({**RANDOM, "seed": 2}), repeats=2)
     wait_for(lambda: manager.store.count_runs(states=["finished"]) == 2)
@@ -99,9 +98,7 @@ def test_bundled_and_own_runs_are_counted_together_but_no_seed_twice(
 def test_bundled_runs_of_dsebo_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     made = thin(run(parse_flat({"D": 50, "d_e": 8, "budget": 20, "d_h": 20, "beta": 6.0})))
     as_paper = parse_flat({}).model_dump(mode="json")
-    bundled = tuple(
-        ThinRun(**{**made.__dict__, "config": {**as_paper, "seed": seed}}) for seed in (1, 2)
-    )
+    bundled = tuple(ThinRun(**{**made.__dict__, "config": {**as_paper, "seed": seed}}) for seed in (1, 2))
     monkeypatch.setattr(paper_view, "bundled_paper_runs", lambda: bundled)
     at = open_page("paper", table="4", task="Sphere")
     figures = [json.loads(c.proto.bytes) for c in at.get("bidi_component") if c.proto.bytes]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dsebo.race import Race
-from dsebo.racing import launch
+from dsebo.experiments.race import Race
+from dsebo.experiments.standings import launch
 from dsebo.runs import RunManager
 from dsebo.ui import session
 from tests.pages.conftest import open_page, said, wait_for
@@ -68,8 +68,15 @@ def test_who_loses_by_construction_is_said_where_it_is_chosen() -> None:
 
 
 def test_a_link_reproduces_the_settings() -> None:
-    link = {"methods": "baxus,dsebo:beta=8", "function": "levy", "D": "60", "d_e": "5",
-            "budget": "30", "seeds": "4,7", "set": "d_h=20"}  # fmt: skip
+    link = {
+        "methods": "baxus,dsebo:beta=8",
+        "function": "levy",
+        "D": "60",
+        "d_e": "5",
+        "budget": "30",
+        "seeds": "4,7",
+        "set": "d_h=20",
+    }
     at = open_page("race", **link)
     assert not at.exception
     assert not at.warning
@@ -122,9 +129,7 @@ def test_nobody_chosen() -> None:
     assert button(at, "Launch").disabled
 
 
-def test_over_the_limit_is_refused_with_the_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_over_the_limit_is_refused_with_the_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "limits.toml"
     file.write_text("[limits.owner]\nseconds = 15\n")
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))
@@ -196,9 +201,7 @@ def test_pause_resume_and_cancel_all(manager: RunManager) -> None:
     assert not at.exception
 
 
-def test_a_race_of_someone_else_can_only_be_watched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_race_of_someone_else_can_only_be_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "class.toml"
     file.write_text('mode = "class"\nlecturer_token = "secret"\n')
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))

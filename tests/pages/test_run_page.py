@@ -13,7 +13,7 @@ from dsebo.runs import RunManager
 from dsebo.runs.commands import change
 from dsebo.ui import session
 from tests.pages.conftest import components, open_page, said, wait_for
-from tests.ui.conftest import SMALL
+from tests.small_run import SMALL
 
 
 def button(at: AppTest, label: str) -> Any:
@@ -221,9 +221,7 @@ def test_a_name_is_text(finished: Callable[..., str], manager: RunManager) -> No
     assert r"\<img src\=x\> \*\*b\*\* \:smile\:" in heading
 
 
-def test_in_class_mode_a_link_gives_no_control(
-    manager: RunManager, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_class_mode_a_link_gives_no_control(manager: RunManager, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = manager.settings.model_copy(update={"mode": "class", "lecturer_token": "chalk"})
     monkeypatch.setattr(manager, "settings", settings)
     run_id = manager.launch(parse_flat(SMALL), paused=True, owner="a" * 32)[0]

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from dsebo.experiments.presets import PRESETS
+from dsebo.experiments.records import list_sweeps
 from dsebo.runs import RunManager, Store
-from dsebo.sweeps.presets import PRESETS
-from dsebo.sweeps.records import list_sweeps
-from dsebo.ui import session, sweep_setup
+from dsebo.ui import session
+from dsebo.ui.experiments import sweep_setup
 from tests.pages.conftest import open_page, said
 from tests.pages.sweeps import LINK, box, button, children, class_mode, make_runs, one_axis
 
@@ -84,14 +85,20 @@ def test_another_method_has_other_settings_to_vary() -> None:
 @pytest.mark.parametrize(
     ("label", "text", "words"),
     [
-        ("Values of β", "8", "two to"), ("Values of β", "", "beta ="),
+        ("Values of β", "8", "two to"),
+        ("Values of β", "", "beta ="),
         ("Values of β", "4,4", "two to"),
-        ("Values of β", "4,eight", "beta"), ("Values of β", "4:1:2", "from:to:step"),
-        ("Values of β", "0,4", "above 0"), ("Values of β", "1:1e9:0.1", "at most"),
-        ("Seeds", "", "seeds"), ("Seeds", "one", "1-10 or 1,3,5"), ("Seeds", "1,1", "each seed"),
-        ("Seeds", "<b>", "seeds"), ("Seeds", "1-20000", "seeds"),
+        ("Values of β", "4,eight", "beta"),
+        ("Values of β", "4:1:2", "from:to:step"),
+        ("Values of β", "0,4", "above 0"),
+        ("Values of β", "1:1e9:0.1", "at most"),
+        ("Seeds", "", "seeds"),
+        ("Seeds", "one", "1-10 or 1,3,5"),
+        ("Seeds", "1,1", "each seed"),
+        ("Seeds", "<b>", "seeds"),
+        ("Seeds", "1-20000", "seeds"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused_is_said_in_one_sentence(
     label: str, text: str, words: str, children: list[str]
 ) -> None:
@@ -130,13 +137,20 @@ def test_too_few_seeds_are_pointed_out_before_the_start() -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        {"sweep": "no-such-sweep"}, {"sweep": "<script>"}, {"sweep": "x" * 5000},
+        {"sweep": "no-such-sweep"},
+        {"sweep": "<script>"},
+        {"sweep": "x" * 5000},
         {"vary": "zz=1,2"},
-        {"vary": "beta"}, {"vary": "beta=9:1:1"}, {"seeds": "many"}, {"D": "many"},
-        {"nonsense": "1"}, {"also": "seed=1,2"}, {"method": "none"},
+        {"vary": "beta"},
+        {"vary": "beta=9:1:1"},
+        {"seeds": "many"},
+        {"D": "many"},
+        {"nonsense": "1"},
+        {"also": "seed=1,2"},
+        {"method": "none"},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_bad_link_shows_a_sentence(bad: dict[str, str]) -> None:
     at = open_page("sweep", **bad)
     assert not at.exception

@@ -12,11 +12,13 @@ import pytest
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
-from dsebo.runs import Limits, LimitSettings, RunManager, StoreError, schema
-from dsebo.sweeps.records import get_sweep, list_sweeps
-from dsebo.sweeps.spec import SweepSpec
-from dsebo.ui import session, sweep_controls
-from dsebo.ui.sweep_view import _pace
+from dsebo.experiments.records import get_sweep, list_sweeps
+from dsebo.experiments.spec import SweepSpec
+from dsebo.runs import Limits, LimitSettings, RunManager, StoreError
+from dsebo.store import schema
+from dsebo.ui import session
+from dsebo.ui.experiments import sweep_controls
+from dsebo.ui.experiments.sweep_view import _pace
 from tests.pages.conftest import ROOT, open_page, said
 from tests.pages.sweeps import (
     Stored,
@@ -50,14 +52,10 @@ ALL_BUTTONS = {"Pause", "Cancel", "Resume", "Go on", "Delete it"}
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_each_state_has_its_words_and_buttons(
-    state: str, manager: RunManager, stored: Stored
-) -> None:
+def test_each_state_has_its_words_and_buttons(state: str, manager: RunManager, stored: Stored) -> None:
     words, buttons = STATES[state]
     make_runs(manager.store, one_axis(), None if state == "finished" else 2)
-    sweep_id = stored(
-        one_axis(), state, "2 of 4 runs did not finish." if state == "failed" else None
-    )
+    sweep_id = stored(one_axis(), state, "2 of 4 runs did not finish." if state == "failed" else None)
     at = open_page("sweep", sweep=sweep_id)
     assert not at.exception
     assert not at.warning
@@ -71,9 +69,7 @@ def test_each_state_has_its_words_and_buttons(
     assert (_pace(get_sweep(manager.store, sweep_id)) is not None) is at_work
 
 
-def test_before_the_first_finished_run_there_is_only_the_grid(
-    manager: RunManager, stored: Stored
-) -> None:
+def test_before_the_first_finished_run_there_is_only_the_grid(manager: RunManager, stored: Stored) -> None:
     at = open_page("sweep", sweep=stored(one_axis(), "running"))
     assert "The first finished run will be drawn here" in said(at)
     assert len(figures(at)) == 1
@@ -166,9 +162,7 @@ def test_a_sweep_that_is_gone_says_so(manager: RunManager, stored: Stored) -> No
     assert "is not a sweep" in said(at).replace("\\", "")
 
 
-def test_earlier_sweeps_are_listed_and_the_way_back_leads_there(
-    manager: RunManager, stored: Stored
-) -> None:
+def test_earlier_sweeps_are_listed_and_the_way_back_leads_there(manager: RunManager, stored: Stored) -> None:
     first = stored(one_axis(name="<b>first</b>"), "finished")
     stored(one_axis(name="second"), "interrupted")
     at = open_page("sweep", sweep=first)
@@ -190,9 +184,7 @@ def test_a_name_is_text(manager: RunManager, stored: Stored) -> None:
 # --- results --------------------------------------------------------------------------------
 
 
-def test_a_finished_sweep_in_sentences_charts_table_and_files(
-    manager: RunManager, stored: Stored
-) -> None:
+def test_a_finished_sweep_in_sentences_charts_table_and_files(manager: RunManager, stored: Stored) -> None:
     spec = one_axis("1-6")
     make_runs(manager.store, spec)
     at = open_page("sweep", sweep=stored(spec, "finished"))
@@ -211,9 +203,7 @@ def test_a_finished_sweep_in_sentences_charts_table_and_files(
     assert "centre" in json.dumps(figures(at))
 
 
-def test_partial_results_say_how_many_seeds_each_cell_has(
-    manager: RunManager, stored: Stored
-) -> None:
+def test_partial_results_say_how_many_seeds_each_cell_has(manager: RunManager, stored: Stored) -> None:
     spec = one_axis("1-3")
     make_runs(manager.store, spec, 4)
     at = open_page("sweep", sweep=stored(spec, "running"))
@@ -265,9 +255,7 @@ def test_a_very_large_sweep_is_shown_without_what_cannot_be_told_apart(
     assert len(at.dataframe[0].value) == 200
 
 
-def test_the_form_is_the_sweeps_own_to_be_varied_from_there(
-    manager: RunManager, stored: Stored
-) -> None:
+def test_the_form_is_the_sweeps_own_to_be_varied_from_there(manager: RunManager, stored: Stored) -> None:
     at = open_page("sweep", sweep=stored(one_axis(), "finished"))
     assert box(at, "Values of β").value == "2,6"
     assert at.query_params["D"] == "20"

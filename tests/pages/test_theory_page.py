@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dsebo.ui import floors
 from dsebo.ui.cache import SHARED
+from dsebo.ui.run import floors
 from tests.pages.conftest import open_page, said, wait_for
 
 

@@ -22,18 +22,16 @@ def work(url: str, config: str, run_id: str | None = None, moment: str = "", at:
     """Run, or resume, in the foreground; die at the chosen moment of evaluation `at`."""
     _arm(moment, at)
     store = Store.open(url)
-    events = (
-        resumed_run(store, run_id) if run_id else stored_run(RunConfig.from_json(config), store)
-    )
+    events = resumed_run(store, run_id) if run_id else stored_run(RunConfig.from_json(config), store)
     for _ in events:
         pass
 
 
 def _arm(moment: str, at: int) -> None:
     """Put the death where it belongs."""
-    session: Any = importlib.import_module("dsebo.runs.session")
-    writing: Any = importlib.import_module("dsebo.runs.writing")
-    algorithm: Any = importlib.import_module("dsebo.algorithm")
+    session: Any = importlib.import_module("dsebo.runs.worker")
+    writing: Any = importlib.import_module("dsebo.store.writing")
+    algorithm: Any = importlib.import_module("dsebo.methods.dsebo")
     if moment == "between tell and commit":
         commit = session.commit_step
 

@@ -13,7 +13,7 @@ import pytest
 from dsebo.runs import cores
 from dsebo.runs.cores import CoreTokens
 from dsebo.runs.slots import FairSlots
-from tests.runs.helpers import wait_for
+from tests.small import wait_for
 
 GO = threading.Event()  # never set
 

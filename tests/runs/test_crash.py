@@ -11,8 +11,8 @@ import pytest
 
 from dsebo.runs import Store
 from dsebo.runs.foreground import resumed_run
-from tests.runs.helpers import history, kill, reference, small, wait_for
 from tests.runs.jobs import work
+from tests.small import history, kill, reference, small, wait_for
 
 CONFIG = small(budget=30)
 

@@ -12,19 +12,13 @@ from dsebo.run import Runner
 from dsebo.runs import Store, export_json, import_bytes
 from dsebo.runs.foreground import resumed_run, stored_run
 from dsebo.runs.predict import predict
-from tests.runs.helpers import history, reference
+from tests.small import history, reference
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_interrupted_twice_and_moved_to_another_store(
-    store: Store, tmp_path: Path, method: str
-) -> None:
+def test_interrupted_twice_and_moved_to_another_store(store: Store, tmp_path: Path, method: str) -> None:
     config = RunConfig.parse(
-        {
-            "objective": {"name": "sphere", "D": 40, "d_e": 4},
-            "optimizer": {"method": method},
-            "budget": 9,
-        }
+        {"objective": {"name": "sphere", "D": 40, "d_e": 4}, "optimizer": {"method": method}, "budget": 9}
     )
     expected = reference(config)
     n = len(expected[0])

@@ -17,7 +17,7 @@ from dsebo.runs import (
     Store,
     StoreError,
 )
-from tests.runs.helpers import history, reference, small, wait_for, wait_state
+from tests.small import history, reference, small, wait_for, wait_state
 
 
 def done(store: Store, run_id: str) -> int:
@@ -78,9 +78,7 @@ def test_pause_takes_effect_between_two_evaluations(store: Store, manager: RunMa
     assert store.get_run(run_id).state == "running"
 
 
-def test_a_command_from_another_process_is_obeyed(
-    store: Store, manager: RunManager, url: str
-) -> None:
+def test_a_command_from_another_process_is_obeyed(store: Store, manager: RunManager, url: str) -> None:
     """Another store and manager on the same file stand for the other process."""
     run_id = manager.launch(small(budget=1000, method="random"), speed=50)[0]
     other_store = Store.open(url)
@@ -141,9 +139,7 @@ def test_cancel_delete_restore_rename_tag(store: Store, manager: RunManager) -> 
         manager.resume(run_id)
 
 
-def test_extend_goes_on_with_the_patience_of_the_first_budget(
-    store: Store, manager: RunManager
-) -> None:
+def test_extend_goes_on_with_the_patience_of_the_first_budget(store: Store, manager: RunManager) -> None:
     config = small(budget=12)
     run_id = manager.launch(config)[0]
     wait_state(store, run_id, "finished")
@@ -186,9 +182,7 @@ def slow_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("slots", [1, 3])
-def test_slots_are_taken_for_each_evaluation(
-    store: Store, slow_steps: dict[str, Any], slots: int
-) -> None:
+def test_slots_are_taken_for_each_evaluation(store: Store, slow_steps: dict[str, Any], slots: int) -> None:
     manager = RunManager(store, Settings(slots=slots))
     ids = manager.launch(small(budget=12, method="random"), repeats=5)
 
@@ -267,9 +261,13 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control(store: Store) -> Non
     assert not manager.may_control(row, "")
     assert [found.id for found in store.list_runs(owner="anna")] == [run_id]
     for command in (
-        manager.pause, manager.step, manager.resume, manager.cancel, manager.delete,
+        manager.pause,
+        manager.step,
+        manager.resume,
+        manager.cancel,
+        manager.delete,
         manager.restore,
-    ):  # fmt: skip
+    ):
         with pytest.raises(NotAllowed, match="belongs to someone else"):
             command(run_id, "ben")
     with pytest.raises(NotAllowed):

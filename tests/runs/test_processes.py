@@ -16,18 +16,13 @@ from sqlalchemy import event, text
 
 from dsebo.runs import RunManager, Settings, Store, StoreError
 from dsebo.runs.foreground import resumed_run, stored_run
-from tests.runs.helpers import history, reference, small, wait_for, wait_state
 from tests.runs.jobs import manage
+from tests.small import history, reference, small, wait_for, wait_state
 
 
-def test_eight_threads_and_two_processes_on_one_store(
-    processes: Any, store: Store, url: str
-) -> None:
+def test_eight_threads_and_two_processes_on_one_store(processes: Any, store: Store, url: str) -> None:
     config = small(budget=25, method="random")
-    both = [
-        processes.Process(target=manage, args=(url, config.to_json(), 8, 8, 100.0))
-        for _ in range(2)
-    ]
+    both = [processes.Process(target=manage, args=(url, config.to_json(), 8, 8, 100.0)) for _ in range(2)]
     for process in both:
         process.start()
     for process in both:

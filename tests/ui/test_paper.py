@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dsebo.paper import FinalRun, PaperRow, printed_rows
-from dsebo.paper_readings import READINGS
-from dsebo.paper_summary import all_rows, below_the_centre, sentences, tally
-from dsebo.ui.paper_table import CENTRE, GAP, MINIMUM, lines_of, shown_table, signed, wish
-from dsebo.ui.settings import complete, from_url, to_config, to_url
-from dsebo.ui.words import spread
+from dsebo.paper.comparison import FinalRun, PaperRow, printed_rows
+from dsebo.paper.readings import READINGS
+from dsebo.paper.summary import all_rows, below_the_centre, sentences, tally
+from dsebo.text import spread
+from dsebo.ui.paper.table import CENTRE, GAP, MINIMUM, lines_of, shown_table, signed, wish
+from dsebo.ui.values import complete, from_url, to_config, to_url
 
 
 def row_of(label: str) -> PaperRow:
@@ -73,9 +73,7 @@ def test_tasks_that_are_not_here_are_as_printed() -> None:
 def test_only_rows_with_gaps_can_be_run() -> None:
     row = row_of("DSEBO")
     full = [final(row, seed, 1.0) for seed in range(1, 11)]
-    runnable = [
-        line.row.label for line in lines_of(printed_rows(1, "Sphere"), full) if line.runnable
-    ]
+    runnable = [line.row.label for line in lines_of(printed_rows(1, "Sphere"), full) if line.runnable]
     assert "DSEBO" not in runnable
     assert "TuRBO" in runnable
     assert "RDUCB" not in runnable
@@ -114,9 +112,7 @@ def test_the_summary_in_words() -> None:
 
 def test_a_row_that_no_ten_values_can_give_is_named() -> None:
     impossible = [row for row in all_rows() if not row.possible]
-    assert [(row.label, row.task, row.D) for row in impossible] == [
-        ("Random Search", "Sphere", 1000)
-    ]
+    assert [(row.label, row.task, row.D) for row in impossible] == [("Random Search", "Sphere", 1000)]
     assert any("no ten values have all three" in sentence for sentence in sentences([]))
 
 

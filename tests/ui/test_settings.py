@@ -8,7 +8,7 @@ from hypothesis import strategies as text
 
 from dsebo.config import METHODS
 from dsebo.fields import ConfigError
-from dsebo.ui import settings as form
+from dsebo.ui import values as form
 from dsebo.ui.presets import BY_KEY, PRESETS
 
 
@@ -43,9 +43,19 @@ def test_every_method_has_a_form_that_makes_its_config(method: str) -> None:
 def test_the_form_has_every_field_of_the_issue_with_help_and_range() -> None:
     specs = {spec.name: spec for spec in form.fields("dsebo")}
     for name in (
-        "function", "D", "d_e", "c", "K", "beta", "d_l", "d_h", "budget", "seed", "repeats",
+        "function",
+        "D",
+        "d_e",
+        "c",
+        "K",
+        "beta",
+        "d_l",
+        "d_h",
+        "budget",
+        "seed",
+        "repeats",
         "variant",
-    ):  # fmt: skip
+    ):
         assert specs[name].help
         assert specs[name].allowed
         assert not specs[name].advanced

@@ -9,10 +9,10 @@ import pytest
 
 from dsebo.config import parse_flat
 from dsebo.runs import RunManager, Store
-from dsebo.ui import bundle
+from dsebo.transfer import examples as bundle
+from dsebo.transfer.html import export_html
 from dsebo.ui.cache import FIGURES_KEPT, SharedCache, interval
-from dsebo.ui.report import export_html
-from tests.ui.conftest import SMALL
+from tests.small_run import SMALL
 
 
 def finished(manager: RunManager, **more: object) -> str:

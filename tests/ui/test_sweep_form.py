@@ -10,20 +10,21 @@ import pandas as pd
 import pytest
 from sqlalchemy import delete
 
+from dsebo.charts.frames import cell_table
 from dsebo.config import METHODS
+from dsebo.experiments.curves import read_curves
+from dsebo.experiments.plan import STORED
+from dsebo.experiments.presets import PRESETS
+from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
+from dsebo.experiments.spec import SweepSpec
 from dsebo.fields import ConfigError
-from dsebo.runs import RunManager, schema
+from dsebo.runs import RunManager
 from dsebo.runs.foreground import stored_run
-from dsebo.sweeps.curves import read_curves
-from dsebo.sweeps.plan import STORED
-from dsebo.sweeps.presets import PRESETS
-from dsebo.sweeps.records import SweepRow, create_sweep, get_sweep, progress
-from dsebo.sweeps.spec import SweepSpec
-from dsebo.ui import sweep_cache
-from dsebo.ui.sweep_frames import cell_table
-from dsebo.ui.sweep_report import export_sweep_html, readable
-from dsebo.ui.sweep_status import progress_words, setting_line, share, time_left, words
-from dsebo.ui.sweep_values import (
+from dsebo.store import schema
+from dsebo.transfer.sweep_html import export_sweep_html, readable
+from dsebo.ui.experiments import sweep_cache
+from dsebo.ui.experiments.sweep_status import progress_words, setting_line, share, time_left, words
+from dsebo.ui.experiments.sweep_values import (
     Values,
     axis_fields,
     from_link,
@@ -32,7 +33,7 @@ from dsebo.ui.sweep_values import (
     to_spec,
     usual_values,
 )
-from tests.sweeps.frames import progress as made
+from tests.experiments.frames import progress as made
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
 SPEC = SweepSpec.parse({"base": BASE, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
@@ -106,14 +107,22 @@ def test_a_base_that_does_not_fit_alone_may_fit_in_every_cell() -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        {"vary": "zz=1,2"}, {"vary": "beta=" + "1," * 400}, {"also": "beta"}, {"seeds": "0x1"},
-        {"D": "-3"}, {"vary": "beta=1:2:nan"}, {"seeds": "1-99999"}, {"unknown": "x"},
-        {"seeds": ",".join(map(str, range(200)))}, {"vary": "function=sphere,levy,foo"},
-        {"also": "method=dsebo,foo"}, {"vary": "d_h=60,80", "also": "d_h=90,100"},
+        {"vary": "zz=1,2"},
+        {"vary": "beta=" + "1," * 400},
+        {"also": "beta"},
+        {"seeds": "0x1"},
+        {"D": "-3"},
+        {"vary": "beta=1:2:nan"},
+        {"seeds": "1-99999"},
+        {"unknown": "x"},
+        {"seeds": ",".join(map(str, range(200)))},
+        {"vary": "function=sphere,levy,foo"},
+        {"also": "method=dsebo,foo"},
+        {"vary": "d_h=60,80", "also": "d_h=90,100"},
         {"also": "beta=3,4"},
     ],
     ids=range(13),
-)  # fmt: skip
+)
 def test_a_bad_link_gives_one_sentence_and_a_form_that_works(bad: dict[str, str]) -> None:
     values, said = from_link(bad)
     assert len(said) == 1
@@ -135,13 +144,16 @@ def test_what_a_link_names_wrongly_is_said_with_what_is_allowed() -> None:
 def frame_of(spec: SweepSpec, states: list[str], seconds: float = 4.0) -> pd.DataFrame:
     rows = [
         {
-            "cell": one.cell.index, "seed": one.seed, "state": state,
+            "cell": one.cell.index,
+            "seed": one.seed,
+            "state": state,
             "wanted": "pause" if state == "paused" else "run",
-            "n_done": 8 if state == "finished" else 4 if state == "running" else 0, "budget": 8,
+            "n_done": 8 if state == "finished" else 4 if state == "running" else 0,
+            "budget": 8,
             "seconds": seconds if state == "finished" else np.nan,
         }
         for one, state in zip(spec.planned(), states, strict=True)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -177,9 +189,7 @@ def test_progress_in_words() -> None:
     assert said.startswith("1 of 4 runs finished · 1 failed · about ")
     assert said.endswith("left on 2 cores")
     assert "left" not in progress_words(row("running", "pause"), frame_of(SPEC, states))
-    assert progress_words(row("finished"), frame_of(SPEC, ["finished"] * 4)).endswith(
-        "16 s of computing"
-    )
+    assert progress_words(row("finished"), frame_of(SPEC, ["finished"] * 4)).endswith("16 s of computing")
     assert words(row("running", "cancel")) == "Being cancelled."
     assert words(row("running")) == ""
     assert "code 9" in words(row("interrupted", error="It ended with code 9."))
@@ -198,9 +208,7 @@ def test_a_run_that_is_paused_by_hand_is_named_in_place_of_the_time() -> None:
 
 
 def test_the_setting_in_one_line() -> None:
-    assert setting_line(SPEC) == (
-        "β = 2, 6 · seeds 1-2 · Sphere · DSEBO · D = 20 · dₑ = 3 · budget = 8"
-    )
+    assert setting_line(SPEC) == ("β = 2, 6 · seeds 1-2 · Sphere · DSEBO · D = 20 · dₑ = 3 · budget = 8")
     many = SweepSpec.parse({"axes": {"beta": list(range(1, 21))}, "seeds": [1]})
     assert "… 20" in setting_line(many)
 
@@ -216,9 +224,7 @@ def sweep(manager: RunManager) -> SweepRow:
     return get_sweep(manager.store, create_sweep(manager.store, SPEC))
 
 
-def test_curves_are_read_once(
-    manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = progress(manager.store, sweep)
     curves = sweep_cache.curves_of(manager.store, frame)
     assert set(curves) == set(frame["run_id"])
@@ -234,9 +240,7 @@ def test_curves_are_read_once(
     assert sweep_cache.curves_of(manager.store, frame)[run_id] is curves[run_id]
 
 
-def test_a_thinned_run_keeps_its_values_until_the_next(
-    manager: RunManager, sweep: SweepRow
-) -> None:
+def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, sweep: SweepRow) -> None:
     run_id = progress(manager.store, sweep)["run_id"][0]
     whole = manager.store.evaluations(run_id)
     table = schema.evaluation
@@ -264,9 +268,7 @@ def test_many_who_look_at_once_read_the_frame_once(
     assert sweep_cache.frame_of(manager.store, sweep) is not first
 
 
-def test_the_report_is_one_file_and_everything_in_it_is_text(
-    manager: RunManager, sweep: SweepRow
-) -> None:
+def test_the_report_is_one_file_and_everything_in_it_is_text(manager: RunManager, sweep: SweepRow) -> None:
     spec = SweepSpec.parse({**SPEC.plain(), "name": "<script>alert(1)</script>"})
     named = get_sweep(manager.store, create_sweep(manager.store, spec))
     frame = progress(manager.store, named)

@@ -1,0 +1,168 @@
+"""The floor under a subspace: the best value that any z of it can reach.
+
+epsilon(d) = min over z in [-1, 1]^d of F(p(A_d z)) - F*, the approximation error of the paper's
+section 5. F is differentiable and S is known, so a many-start gradient search through lift and
+clip finds it. What it finds is an upper bound of the true floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, minimize
+
+from dsebo.config import RunConfig
+from dsebo.embedding import SharedEmbedding, pad
+from dsebo.fields import ConfigError
+from dsebo.methods.base import stream
+from dsebo.methods.config import DseboConfig
+from dsebo.run import make_objective
+from dsebo.threads import one_thread
+from objectives import Objective
+
+Array = NDArray[np.float64]
+
+STARTS, SHORT, KEPT, ITERATIONS = 16, 25, 3, 150  # many starts for a while, the best to the end
+FLOOR_STREAM = 2**40  # random numbers apart from those of any step of the run
+SEARCH = f"L-BFGS {STARTS}/{SHORT}/{KEPT}/{ITERATIONS}, 1"  # what else a stored floor depends on
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The floor of the d-dimensional subspace, and a z that reaches it."""
+
+    d: int
+    floor: float
+    z: Array
+
+
+class NoFloor(ConfigError):
+    """The floor does not apply; the message says why."""
+
+
+def applies(config: RunConfig) -> None:
+    """Raise NoFloor, with the reason, where a run has no floor that can be computed."""
+    if not isinstance(config.optimizer, DseboConfig):
+        raise NoFloor("The floor does not apply: only DSEBO has a shared embedding that is known.")
+    objective = make_objective(config)
+    if not objective.differentiable:
+        raise NoFloor(f"The floor does not apply: {objective.name} has no gradients.")
+
+
+def floors_of_config(
+    config: RunConfig, dims: Sequence[int], progress: Callable[[int, int], None] | None = None
+) -> list[Floor]:
+    """The floors of a config's own S, for the given dimensions in ascending order."""
+    wanted = checked_dims(config, dims)
+    embedding, rng = embedding_of(config), stream(embedding_seed(config), FLOOR_STREAM)
+    found = []
+    for floor in floors(make_objective(config), embedding, wanted, rng):
+        found.append(floor)
+        if progress is not None:
+            progress(len(found), len(wanted))
+    return found
+
+
+def checked_dims(config: RunConfig, dims: Sequence[int]) -> list[int]:
+    """The dimensions in ascending order, each once; NoFloor where they are none of S."""
+    applies(config)
+    d_h = largest_dimension(config)
+    wrong = [d for d in dims if not 1 <= d <= d_h]
+    if wrong or not dims:
+        shown = wrong[0] if wrong else list(dims)
+        raise NoFloor(f"dims = {shown} is not allowed: whole numbers from 1 to d_h = {d_h}.")
+    return sorted(set(dims))
+
+
+def largest_dimension(config: RunConfig) -> int:
+    """d_h of a DSEBO config."""
+    assert isinstance(config.optimizer, DseboConfig)
+    return config.optimizer.d_h
+
+
+def embedding_seed(config: RunConfig) -> int:
+    """The seed that S is drawn from."""
+    assert isinstance(config.optimizer, DseboConfig)
+    own = config.optimizer.embedding_seed
+    return config.seed if own is None else own
+
+
+def embedding_of(config: RunConfig) -> SharedEmbedding:
+    """The S of a config, as its run draws it."""
+    rng = stream(embedding_seed(config), 0)
+    return SharedEmbedding(config.objective.D, largest_dimension(config), rng)
+
+
+def floors(
+    objective: Objective,
+    embedding: SharedEmbedding,
+    dims: Sequence[int],
+    rng: np.random.Generator,
+    known: Sequence[Floor] = (),
+) -> Iterator[Floor]:
+    """The floor of each subspace, from the smallest up.
+
+    Each d starts also from the best z of the smaller ones, among them those already `known`,
+    padded with zeros, which has the same value there: so the floor never rises with d.
+    """
+    found = list(known)
+    for d in dims:
+        smaller = [one for one in found if one.d <= d]
+        before = min(smaller, key=lambda one: one.floor, default=Floor(0, np.inf, np.zeros(0)))
+        with one_thread():
+            value, z = _search(objective, embedding, _starts(d, before.z, rng))
+        if value > before.floor:  # the padded z, up to rounding
+            value, z = before.floor, pad(before.z, d)
+        found.append(Floor(d, value, z))
+        yield found[-1]
+
+
+def _starts(d: int, best: Array, rng: np.random.Generator) -> Array:
+    """(STARTS, d) the best z so far, copies of it with new coordinates, and points of the box."""
+    around = np.tile(pad(best, d), (STARTS // 2, 1))
+    around[1:, best.size :] = rng.uniform(-0.5, 0.5, size=(len(around) - 1, d - best.size))
+    return np.vstack([around, rng.uniform(-1.0, 1.0, size=(STARTS - len(around), d))])
+
+
+def _search(objective: Objective, embedding: SharedEmbedding, starts: Array) -> tuple[float, Array]:
+    """The least value of F(p(A_d z)) that L-BFGS finds from the starts, and its z."""
+    A = torch.from_numpy(embedding.A(starts.shape[1]).T)  # (d, D), as it lies in memory
+
+    def values(z: torch.Tensor) -> torch.Tensor:
+        return objective((z @ A).clamp(-1.0, 1.0))
+
+    best = _best(values, np.vstack([_descend(values, starts, SHORT), starts]), KEPT)
+    z = _best(values, np.vstack([_descend(values, best, ITERATIONS), best]), 1)
+    return float(values(torch.from_numpy(z)).item()), z[0]
+
+
+def _best(values: Callable[[torch.Tensor], torch.Tensor], z: Array, count: int) -> Array:
+    """(count, d) those of the points with the least values."""
+    with torch.no_grad():
+        reached = values(torch.from_numpy(z)).numpy()
+    return z[np.argsort(reached, kind="stable")[:count]]
+
+
+def _descend(values: Callable[[torch.Tensor], torch.Tensor], starts: Array, iterations: int) -> Array:
+    """Where L-BFGS comes to from all starts at once: the gradient of their sum is that of each."""
+    shape = starts.shape
+
+    def total(flat: Array) -> tuple[float, Array]:
+        z = torch.from_numpy(flat.reshape(shape)).requires_grad_()
+        value = values(z).sum()
+        (gradient,) = torch.autograd.grad(value, z)
+        return value.item(), gradient.numpy().ravel()
+
+    found = minimize(
+        total,
+        starts.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(-1.0, 1.0),
+        options={"maxiter": iterations, "maxcor": 20},
+    )
+    return np.asarray(found.x).reshape(shape)

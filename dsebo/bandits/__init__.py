@@ -1,1 +1,0 @@
-"""Bandit strategies that choose among subspaces of different dimension."""

@@ -1,1 +1,0 @@
-"""The methods that DSEBO is compared with, one file each."""

@@ -1,0 +1,1 @@
+"""Figures, drawn by Plotly. No Streamlit in here."""

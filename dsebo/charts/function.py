@@ -1,0 +1,66 @@
+"""A small picture of a function: what its first two variables look like from above."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from dsebo.charts import theme
+from dsebo.charts.sketch import Sketch
+from objectives import EmbeddedFunction, get_function
+
+POINTS = 48  # a side
+HEIGHT = 150
+SHADES = [[0.0, theme.BLUE], [0.5, theme.SKY], [1.0, "#F3F6F8"]]
+
+
+@lru_cache(maxsize=128)
+def function_picture(name: str, c: float) -> bytes:
+    """Contours of the function of two variables, shifted by c; its minimum and the centre marked.
+
+    Colour is the logarithm of the height above the lowest value: dark is low.
+    """
+    base = get_function(name)
+    objective = EmbeddedFunction(name, 2, 2, c)
+    side = np.linspace(-1.0, 1.0, POINTS)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    values = objective(grid).reshape(POINTS, POINTS)
+    height = np.log10(values - values.min() + 1e-3 * (np.ptp(values) or 1.0))
+    u = np.linspace(base.lower, base.upper, POINTS)
+    layout = theme.base_layout(HEIGHT) | {
+        "margin": {"l": 34, "r": 8, "t": 8, "b": 26},
+        "meta": {"quiet": True},
+        "xaxis": theme.axis(showgrid=False, nticks=5, fixedrange=True),
+        "yaxis": theme.axis(showgrid=False, nticks=4, fixedrange=True),
+    }
+    sketch = Sketch(layout)
+    sketch.traces.append(
+        {
+            "type": "contour",
+            "x": u,
+            "y": u,
+            "z": height.astype(np.float32),
+            "ncontours": 14,
+            "colorscale": SHADES,
+            "showscale": False,
+            "line": {"width": 0.5},
+            "hoverinfo": "skip",
+        }
+    )
+    middle = (base.lower + base.upper) / 2
+    _mark(sketch, middle, middle, "cross-thin-open", theme.TEXT, "centre")
+    if objective.minimiser is not None:
+        half = (base.upper - base.lower) / 2
+        x, y = middle + half * objective.minimiser
+        _mark(sketch, float(x), float(y), "circle", theme.VERMILLION, "minimum")
+    return str(sketch.figure().to_json()).encode()
+
+
+def _mark(sketch: Sketch, x: float, y: float, symbol: str, colour: str, name: str) -> None:
+    marker = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": "white"}}
+    if symbol.endswith("open"):
+        marker["line"] = {"width": 2, "color": colour}
+    sketch.scatter(
+        x=[x], y=[y], mode="markers", marker=marker, name=name, hovertemplate=f"{name}<extra></extra>"
+    )

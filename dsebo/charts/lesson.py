@@ -1,0 +1,110 @@
+"""A lesson's answer drawn over its chart, and a class's predictions as a distribution."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dsebo.charts import scales, theme
+from dsebo.charts.scales import Scale
+from dsebo.charts.sketch import Sketch
+from dsebo.text import number
+
+MOST_BARS = 20
+
+
+def mark_level(figure: go.Figure, axis: str, value: float, text: str, scale: Scale) -> None:
+    """A line across a row of the chart, with its words at the left end."""
+    if scale == "log" and value <= 0:
+        return
+    at = float(scales.place(scale, np.array([value]))[0])
+    figure.add_shape(
+        type="line",
+        xref="paper",
+        x0=0,
+        x1=1,
+        yref=axis,
+        y0=at,
+        y1=at,
+        line={"color": theme.VERMILLION, "width": 2, "dash": "dot"},
+    )
+    figure.add_annotation(
+        text=text,
+        xref="paper",
+        x=0.01 if axis == "y2" else 0.5,
+        xanchor="left",
+        yref=axis,
+        y=scales.position(scale, value),
+        yanchor="bottom",
+        showarrow=False,
+        font={"color": theme.VERMILLION},
+    )
+
+
+def mark_end(figure: go.Figure, t: int, value: float, text: str, scale: Scale, axis: str = "y") -> None:
+    """An arrow to where a run ended."""
+    figure.add_annotation(
+        text=text,
+        x=t,
+        y=scales.position(scale, value),
+        yref=axis,
+        showarrow=True,
+        arrowhead=2,
+        arrowcolor=theme.VERMILLION,
+        ax=-60,
+        ay=-46 if axis == "y" else 24,
+        xanchor="right",
+        font={"color": theme.VERMILLION},
+    )
+
+
+def distribution(values: Sequence[str], truth: str, numeric: bool) -> go.Figure:
+    """How often each answer was predicted; the true one stands out.
+
+    Args:
+        values: What was predicted, one entry a person.
+        truth: The answer, empty while it is not known.
+        numeric: Whether answers are numbers, shown in their order.
+    """
+    counted = Counter(values)
+    labels = list(counted)
+    if numeric:
+        labels = sorted({*labels, *([truth] if truth else [])}, key=float)
+    else:
+        labels = sorted(labels, key=lambda label: -counted[label])
+    labels = labels[:MOST_BARS]
+    layout = theme.base_layout(260)
+    layout |= {
+        "meta": {"quiet": True},
+        "bargap": 0.4,
+        "xaxis": theme.axis(type="category", showgrid=False),
+        "yaxis": theme.axis(rangemode="tozero", tickformat="d", dtick=max(1, len(values) // 4)),
+    }
+    sketch = Sketch(layout, notes=[theme.heading(f"What the room predicts (n = {len(values)})", 1)])
+    right = [_same(label, truth, numeric) for label in labels]
+    sketch.bar(
+        x=[_label(label, numeric) for label in labels],
+        y=[counted[label] for label in labels],
+        width=0.5,
+        marker={"color": [theme.VERMILLION if one else theme.SKY for one in right]},
+        text=["the answer" if one else "" for one in right],
+        textposition="outside",
+        textfont={"size": theme.SIZE},
+        cliponaxis=False,
+        hovertemplate="%{x}: %{y}<extra></extra>",
+    )
+    return sketch.figure()
+
+
+def _label(text: str, numeric: bool) -> str:
+    # Plotly reads tags in labels: what people chose is shown as text.
+    return number(float(text)) if numeric else text.replace("<", "‹").replace(">", "›")
+
+
+def _same(label: str, truth: str, numeric: bool) -> bool:
+    if not truth:
+        return False
+    return float(label) == float(truth) if numeric else label == truth

@@ -1,0 +1,91 @@
+"""The phases of a bound: their dimension, their approximation error, and what each one adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dsebo.analysis.theory import Epsilon, Phase
+from dsebo.charts import theme
+from dsebo.charts.sketch import Sketch
+
+HEIGHT = 560
+ROWS = {"y": (0.72, 1.0), "y2": (0.37, 0.61), "y3": (0.0, 0.26)}
+NAMES = {
+    "y": ("Dimension of each phase", "dimension d"),
+    "y2": ("Approximation error of its subspace", "ε(d)"),
+    "y3": ("What it adds under the root: (log T)<sup>d+1</sup>", "power of 10"),
+}
+GROWN, FIXED = "DSEBO", "fixed d"
+
+
+def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figure:
+    """DSEBO's phases beside GP-UCB in one d-dimensional subspace for as long.
+
+    Args:
+        phases: Of DSEBO.
+        d: The dimension of the fixed subspace.
+        epsilon: The approximation error of each dimension.
+    """
+    T = sum(phase.T for phase in phases)
+    ends = np.cumsum([0, *(phase.T for phase in phases)])
+    layout = theme.base_layout(HEIGHT)
+    layout |= {
+        "xaxis": theme.iteration_axis(T, "y3"),
+        "hovermode": "x unified",
+        "hoversubplots": "axis",
+        "uirevision": "theory",
+        "meta": {"file": "dsebo-bounds"},
+    }
+    notes = []
+    for row, between in ROWS.items():
+        title, name = NAMES[row]
+        axis = row.replace("y", "yaxis")
+        layout[axis] = theme.axis(domain=between, anchor="x", nticks=5, rangemode="tozero")
+        notes += [
+            theme.heading(title.replace("<sup>d+1</sup>", "ᵈ⁺¹"), between[1]),
+            theme.axis_name(name, between),
+        ]
+    sketch = Sketch(layout, notes=notes)
+    dims = [phase.d for phase in phases]
+    for axis, grown, fixed, colour in (
+        ("y", dims, d, theme.ORANGE),
+        ("y2", [epsilon(one) for one in dims], epsilon(d), theme.PURPLE),
+        ("y3", [_power(phase.T, phase.d) for phase in phases], _power(T, d), theme.BLUE),
+    ):
+        _steps(sketch, axis, ends, grown, colour)
+        _flat(sketch, axis, T, fixed)
+    return sketch.figure()
+
+
+def _power(T: int, d: int) -> float:
+    """log10 of (log T)^(d+1): the numbers themselves have dozens of digits."""
+    return (d + 1) * math.log10(math.log(T)) if T > 2 else 0.0
+
+
+def _steps(sketch: Sketch, axis: str, ends: np.ndarray, values: Sequence[float], colour: str) -> None:
+    sketch.scatter(
+        x=ends,
+        y=np.array([*values, values[-1]], dtype=float),
+        yaxis=axis,
+        mode="lines",
+        name=GROWN,
+        line={"color": colour, "width": 2.5, "shape": "hv"},
+        hovertemplate="%{y:.4~g}",
+    )
+
+
+def _flat(sketch: Sketch, axis: str, T: int, value: float) -> None:
+    sketch.scatter(
+        x=np.array([0, T]),
+        y=np.array([value, value], dtype=float),
+        yaxis=axis,
+        mode="lines",
+        name=FIXED,
+        line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
+        hovertemplate="%{y:.4~g}",
+    )
+    sketch.note(FIXED, x=T, xanchor="right", y=value, yref=axis, yanchor="bottom")

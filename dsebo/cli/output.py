@@ -1,0 +1,81 @@
+"""A run's events on a terminal: a live line and sentences for people, or JSON lines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from dsebo.config import RunConfig
+from dsebo.events import Evaluated, Event, Finished, Started
+
+INTERRUPTED = "interrupted"
+
+
+def print_json(events: Iterator[Event]) -> str:
+    """One JSON object a line, `finished` at the end; how the run ended."""
+    last: Event | None = None
+    try:
+        for event in events:
+            _print_line(event)
+            last = event if isinstance(event, Evaluated | Finished) else last
+    except KeyboardInterrupt:
+        _print_line(_interrupted(last))
+        return INTERRUPTED
+    return last.state if isinstance(last, Finished) else INTERRUPTED
+
+
+def _print_line(event: Event) -> None:
+    print(json.dumps(event.to_json(), allow_nan=False), flush=True)
+
+
+def _interrupted(last: Event | None) -> Finished:
+    if not isinstance(last, Evaluated):
+        return Finished(0, INTERRUPTED, math.inf, None, 0.0, "Interrupted: nothing was found.")
+    text = f"Interrupted after {last.t} evaluations: best value so far {last.best:.6g}."
+    return Finished(last.t, INTERRUPTED, last.best, last.d, 0.0, text)
+
+
+def show_live(events: Iterator[Event], config: RunConfig) -> str:
+    """A progress bar with best value, dimension and time left; how the run ended."""
+    console = Console()
+    console.print(_describe(config), highlight=False)
+    last: Event | None = None
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=console) as bar:
+            task = bar.add_task("", total=config.budget, status="")
+            for event in events:
+                if isinstance(event, Evaluated):
+                    last = event
+                    bar.update(task, completed=event.t, status=_status(event))
+                elif isinstance(event, Finished):
+                    console.print(event.text, highlight=False)
+                    return event.state
+                else:
+                    _print_other(console, event)
+    except KeyboardInterrupt:
+        console.print(_interrupted(last).text, highlight=False)
+    return INTERRUPTED
+
+
+def _describe(config: RunConfig) -> str:
+    o, m = config.objective, config.optimizer
+    return f"{m.label} on {o.name}, D = {o.D}, d_e = {o.d_e}, c = {o.c:g}, seed {config.seed}."
+
+
+def _status(event: Evaluated) -> str:
+    d = "" if event.d is None else f"  d = {event.d}"
+    return f"best {event.best:.6g}{d}"
+
+
+def _print_other(console: Console, event: Event) -> None:
+    if isinstance(event, Started):
+        if event.at_centre is not None:
+            minimum = "" if event.minimum is None else f", the minimum {event.minimum:.6g}"
+            console.print(f"The centre of the box has {event.at_centre:.6g}{minimum}.", highlight=False)
+    elif text := getattr(event, "text", ""):
+        console.print(text, highlight=False)

@@ -1,0 +1,243 @@
+"""A sweep at work: hands out its runs, listens to its orders, and survives its workers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+
+import pandas as pd
+
+from dsebo.experiments.deaths import MAX_DEATHS, Deaths
+from dsebo.experiments.engines import Engine
+from dsebo.experiments.holding import claim_sweep, release_sweep, set_sweep_state, sweep_wanted
+from dsebo.experiments.orders import POLL_SECONDS
+from dsebo.experiments.progress import find_runs, frame
+from dsebo.experiments.records import SweepRow, get_sweep
+from dsebo.experiments.spec import Planned
+from dsebo.experiments.worker import Outcome, Task
+from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.store import Store
+
+_AGAIN_SECONDS = 1.0  # until a run that another process works on is looked at again
+_SAVING_SECONDS = 10.0  # that workers have to save their runs when the sweep is stopped
+
+Watcher = Callable[[pd.DataFrame, str], None]  # the frame of `progress`, the sweep's state
+
+
+def run_sweep(
+    store: Store, sweep_id: str, engine: Engine, *, again: bool = False, watch: Watcher | None = None
+) -> SweepRow:
+    """Work on a sweep to its end, or until it is cancelled. Ctrl-C leaves it interrupted.
+
+    Args:
+        store: Where it is; every worker must reach it.
+        sweep_id: The sweep, which nobody works on.
+        engine: What works on its runs.
+        again: It goes on, whatever it was told before.
+        watch: Called every now and then with how the runs and the sweep stand.
+
+    Returns:
+        The sweep as it ended.
+    """
+    lease = claim_sweep(store, sweep_id, engine.at_once(), again)
+    heartbeat = Heartbeat(store)
+    heartbeat.hold([lease])
+    work = _Work(store, get_sweep(store, lease.run_id), lease, engine, watch)
+    try:
+        state, error = work.through()
+        release_sweep(store, lease, state, error)
+    except LeaseLost:  # deleted, or taken over: its workers stop by themselves
+        work.let_go()
+    except StoreError as failure:
+        _mark(store, lease, "failed", str(failure))
+        work.let_go()
+        raise
+    except BaseException:
+        _mark(store, lease, "interrupted", None)
+        work.let_go()
+        raise
+    finally:
+        heartbeat.drop(lease)
+        heartbeat.close()
+    return get_sweep(store, lease.run_id)
+
+
+def _mark(store: Store, lease: Lease, state: str, error: str | None) -> None:
+    """Without its lease the workers stop; where that cannot be written it runs out."""
+    try:
+        release_sweep(store, lease, state, error)
+    except StoreError:
+        return
+
+
+class _Work:
+    """What is still to do, what is being done, and which of it workers die of."""
+
+    def __init__(
+        self, store: Store, sweep: SweepRow, lease: Lease, engine: Engine, watch: Watcher | None
+    ) -> None:
+        self.store, self.sweep, self.lease, self.engine = store, sweep, lease, engine
+        self.watcher = _Watching(store, sweep, watch)
+        self.url = store.engine.url.render_as_string(hide_password=False)
+        self.parent = os.getpid() if engine.local else None
+        self.pending: deque[Planned] = deque(self._to_do())
+        self.later: deque[tuple[float, Planned]] = deque()
+        self.under_way: dict[Future[Outcome], Planned] = {}
+        self.deaths = Deaths(self._evaluated)
+        self.wrong: list[str] = []
+        self.state, self._looked = "running", 0.0
+
+    def _to_do(self) -> list[Planned]:
+        """The runs that have not finished; every cell's first seed before any second one."""
+        states = frame(self.store, self.sweep.spec, self.sweep.owner)["state"]
+        left = [
+            one for one, state in zip(self.sweep.spec.planned(), states, strict=True) if state != "finished"
+        ]
+        place = {seed: i for i, seed in enumerate(self.sweep.spec.seeds)}
+        return sorted(left, key=lambda one: place[one.seed])
+
+    def through(self) -> tuple[str, str | None]:
+        """Work until nothing is left; (the state, what is to be said of it)."""
+        wanted = "run"
+        while self.pending or self.later or self.under_way:
+            wanted = self._obey(wanted)
+            if wanted == "cancel":
+                self.pending.clear()
+                self.later.clear()
+            elif wanted == "run":
+                self._hand_out()
+            self._collect()
+            self.watcher.look(self.state)
+        self.watcher.look(self.state, now=True)
+        return ("cancelled", None) if wanted == "cancel" else self._ending()
+
+    def let_go(self) -> None:
+        """Wait for the workers to save their runs; they have seen that the sweep is not ours."""
+        for future in self.under_way:
+            future.cancel()
+        wait(self.under_way, timeout=_SAVING_SECONDS)
+
+    def _obey(self, before: str) -> str:
+        """The order of now; the sweep's state says what is done about it."""
+        if time.monotonic() - self._looked < POLL_SECONDS:
+            return before
+        wanted = sweep_wanted(self.store, self.lease)
+        state = "paused" if wanted == "pause" else "running"
+        if state != self.state:
+            set_sweep_state(self.store, self.lease, state)
+            self.state = state
+        self._looked = time.monotonic()
+        return wanted
+
+    def _hand_out(self) -> None:
+        """Keep every worker busy, with tasks ready where any worker may take them."""
+        while self.later and self.later[0][0] <= time.monotonic():
+            self.pending.append(self.later.popleft()[1])
+        room = self.engine.wanted() - len(self.under_way) if self.pending else 0
+        for _ in range(min(room, len(self.pending))):
+            if self._one_alone():
+                return
+            planned = self.pending.popleft()
+            try:
+                self.under_way[self.engine.submit(self._task(planned))] = planned
+            except BrokenExecutor as error:
+                self.pending.appendleft(planned)
+                self._start_over(error)
+                return
+
+    def _one_alone(self) -> bool:
+        """Whether what is next must wait: a run that is suspected has the workers to itself."""
+        beside = [self.pending[0], *self.under_way.values()]
+        return len(beside) > 1 and any(map(self.deaths.suspected, beside))
+
+    def _task(self, planned: Planned) -> Task:
+        name = f"{self.sweep.name}: {planned.cell.label}"
+        return Task(self.url, self.lease, self.sweep.owner, name, planned, self.parent)
+
+    def _collect(self) -> None:
+        """Take what has been done; wait a moment where nothing has."""
+        if not self.under_way:
+            time.sleep(POLL_SECONDS)
+            return
+        done, _ = wait(self.under_way, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        broken = None
+        for future in done:
+            error = None if future.cancelled() else future.exception()
+            if isinstance(error, BrokenExecutor):
+                broken = error
+                continue
+            planned = self.under_way.pop(future)
+            if isinstance(error, StoreError):
+                raise error
+            if future.cancelled() or error is not None:
+                self._died(planned, error, self.deaths.own(planned))
+            else:
+                self._ended(planned, future.result())
+        if broken is not None:
+            self._start_over(broken)
+
+    def _ended(self, planned: Planned, outcome: Outcome) -> None:
+        if outcome.kind in ("busy", "stopped"):
+            self.later.append((time.monotonic() + _AGAIN_SECONDS, planned))
+        elif outcome.kind == "failed":
+            self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {outcome.text}")
+
+    def _died(self, planned: Planned, error: BaseException | None, for_good: bool) -> None:
+        """Its worker is gone: another one carries the run on from its last evaluation."""
+        if not for_good:
+            self.pending.appendleft(planned)
+            return
+        why = type(error).__name__ if error is not None else "cancelled"
+        said = f"its worker died {MAX_DEATHS} times ({why})."
+        self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {said}")
+
+    def _start_over(self, error: BrokenExecutor) -> None:
+        """Another executor; what the broken one had is handed out again."""
+        lost = []
+        for future, planned in self.under_way.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._ended(planned, future.result())
+            else:
+                lost.append(planned)
+        self.under_way.clear()
+        if len(lost) == 1:
+            self._died(lost[0], error, self.deaths.alone(lost[0]))
+        else:
+            self.deaths.shared(lost)
+            self.pending.extendleft(reversed(lost))
+        self.engine.replace()
+
+    def _evaluated(self, planned: Planned) -> int:
+        with self.store.read() as connection:
+            found = find_runs(connection, [planned], self.sweep.owner).get(planned.hash)
+        return found[0].n_done if found else 0
+
+    def _ending(self) -> tuple[str, str | None]:
+        states = frame(self.store, self.sweep.spec, self.sweep.owner)["state"]
+        missed = Counter(states[states != "finished"])
+        if not missed:
+            return "finished", None
+        counts = ", ".join(f"{count} {state}" for state, count in missed.most_common())
+        first = f"; the first: {self.wrong[0]}" if self.wrong else "."
+        return "failed", f"{missed.total()} of {len(states)} runs did not finish: {counts}{first}"
+
+
+class _Watching:
+    """Tells someone how the runs stand, not so often that it costs more than a tenth."""
+
+    def __init__(self, store: Store, sweep: SweepRow, watch: Watcher | None) -> None:
+        self._store, self._sweep, self._watch = store, sweep, watch
+        self._due = 0.0
+
+    def look(self, state: str, now: bool = False) -> None:
+        """Tell, if it is time."""
+        if self._watch is None or (not now and time.monotonic() < self._due):
+            return
+        began = time.monotonic()
+        self._watch(frame(self._store, self._sweep.spec, self._sweep.owner), state)
+        took = time.monotonic() - began
+        self._due = time.monotonic() + max(0.5, 10 * took)

@@ -1,0 +1,1 @@
+"""Gaussian processes in closed form: priors, posterior, acquisition, Thompson samples."""

@@ -1,0 +1,69 @@
+"""Random maps from a low-dimensional z to a point of the box."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from dsebo.methods._peer import Array
+from dsebo.methods.configs.subspace import Scale
+
+DSEBO_D_H = 100  # d_h of DSEBO: its S has entries of variance 1/d_h
+
+
+def fingerprint(*arrays: np.ndarray) -> str:
+    """A short hash of what a stored z needs to mean x."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()[:16]
+
+
+class GaussianEmbedding:
+    """x = clip(A z), z in ±half_width.
+
+    Own: A of N(0, 1) and z in ±√d, as REMBO's authors have it. Unit: the same A and z in ±1, which
+    comes near most of the paper's figures. DSEBO's: A of N(0, 1/100) and z in ±1.
+    """
+
+    def __init__(self, D: int, d: int, scale: Scale, rng: np.random.Generator) -> None:
+        self._columns: Array = rng.standard_normal((d, D))
+        if scale == "dsebo":
+            self._columns *= np.sqrt(1.0 / min(D, DSEBO_D_H))
+        self.half_width = float(np.sqrt(d)) if scale == "own" else 1.0
+
+    def lift(self, z: Array) -> Array:
+        """(D,) from (d,)."""
+        x = z @ self._columns
+        return np.clip(x, -1.0, 1.0, out=x)
+
+    def checksum(self) -> str:
+        """A fingerprint of A."""
+        return fingerprint(self._columns)
+
+
+class SignedBins:
+    """x_i = s(i) z_h(i): each variable hangs on one coordinate of z, with a sign. Never clipped.
+
+    Args:
+        bins: (D,) h, the coordinate of z for each variable.
+        signs: (D,) s, each 1 or -1.
+    """
+
+    def __init__(self, bins: np.ndarray, signs: Array) -> None:
+        self.bins, self.signs = bins, signs
+
+    def lift(self, z: Array) -> Array:
+        """(D,) from (d,)."""
+        x: Array = self.signs * z[self.bins]
+        return x
+
+    def checksum(self) -> str:
+        """A fingerprint of bins and signs."""
+        return fingerprint(self.bins.astype(np.int64), self.signs)
+
+
+def random_signs(D: int, rng: np.random.Generator) -> Array:
+    """(D,) of 1 and -1, each as likely."""
+    return np.where(rng.integers(2, size=D) == 0, -1.0, 1.0)

@@ -1,0 +1,98 @@
+"""What population methods share: generations of points that are told one at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from dsebo.events import Event, Generation
+from dsebo.methods._peer import Array, Peer
+from dsebo.methods.base import Candidate, stream
+
+
+class Distribution(Protocol):
+    """Where a population is drawn from."""
+
+    @property
+    def generation(self) -> int:
+        """How many generations it has learnt from."""
+        ...
+
+    @property
+    def step_size(self) -> float:
+        """Its deviation, or the mean of its deviations."""
+        ...
+
+
+State = TypeVar("State", bound=Distribution)
+
+
+class Population(Peer, ABC, Generic[State]):
+    """A distribution of points, updated after each generation of `size` evaluations.
+
+    The distribution depends on nothing but the seed and the values, so it is not stored: a loaded
+    run goes through its generations again, with the same random numbers.
+    """
+
+    size: int
+
+    def __init__(self, D: int, seed: int) -> None:
+        super().__init__(D, seed)
+        self.state = self.start(stream(seed, 0))
+
+    @abstractmethod
+    def start(self, rng: np.random.Generator) -> State:
+        """The distribution of the first generation."""
+
+    @abstractmethod
+    def sample(self, state: State, rng: np.random.Generator) -> Array:
+        """(D,) a point, not yet clipped to the box."""
+
+    @abstractmethod
+    def update(self, state: State, first: int, X: Array, y: Array) -> State:
+        """The next distribution.
+
+        Args:
+            state: The one that the points were drawn from.
+            first: The number t of the first point.
+            X: (size, D) the points, clipped.
+            y: (size,) their values, a failed one at infinity.
+        """
+
+    def ask(self) -> Candidate:
+        """The next point of the generation."""
+        self.advance()
+        t = len(self.observed) + 1
+        x = np.clip(self.sample(self.state, stream(self.seed, t)), -1.0, 1.0)
+        return Candidate(t, x, x)
+
+    def advance(self) -> None:
+        """Go through all generations that are complete."""
+        while (self.state.generation + 1) * self.size <= len(self.observed):
+            first = self.state.generation * self.size
+            X = np.stack(self.observed.points[first : first + self.size])
+            y = np.array(self.observed.values[first : first + self.size])
+            failed = ~np.isfinite(y)
+            self.state = self.update(self.state, first + 1, X, np.where(failed, np.inf, y))
+
+    def after(self, candidate: Candidate, y: float) -> list[Event]:
+        """An event when the generation is complete."""
+        if len(self.observed) % self.size:
+            return []
+        before = self.state.step_size
+        self.advance()
+        values = np.array(self.observed.values[-self.size :])
+        finite = values[np.isfinite(values)]
+        best, median = (finite.min(), np.median(finite)) if finite.size else (np.nan, np.nan)
+        number, sigma = self.state.generation, self.state.step_size
+        text = (
+            f"Evaluation {candidate.t}: generation {number}, best {best:.6g}, median {median:.6g}; "
+            f"step size {before:.3g} → {sigma:.3g}."
+        )
+        return [Generation(candidate.t, number, before, sigma, float(best), float(median), text)]
+
+    def load_own_state(self, state: object) -> None:
+        """Begin anew; the next step goes through the generations."""
+        self.state = self.start(stream(self.seed, 0))

@@ -1,0 +1,277 @@
+"""The paper's tables beside this software's own runs: printed, run, and missing.
+
+A run counts for a row when its settings are exactly those of the row (any seed) and it has finished
+its 500 evaluations. One seed counts once, however often it was run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dsebo.analysis.facts import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, facts, paper_results
+from dsebo.config import RunConfig, parse_flat
+from dsebo.experiments.race import Entrant, seeds_text
+from dsebo.fields import ConfigError
+from dsebo.paper.bundled import FUNCTIONS, ThinRun
+from dsebo.runs import RunRow, Store
+from dsebo.store.rows import ACTIVE
+
+REPEATS = 10  # the paper's
+NOT_HERE = "not available here"
+TITLES = {
+    1: "Functions of 1000 variables",
+    2: "Real tasks",
+    3: "Functions of 10 000 variables",
+    4: "Bandits over subspaces, functions of 1000 variables",
+    5: "Bandits over subspaces, real tasks",
+}
+METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the printed figures
+    "SIRBO": "sirbo",
+    "HesBO": "hesbo",
+    "REMBO": "rembo:scale=unit",
+    "BAxUS": "baxus",
+    "MCTSVS": "mcts-vs",
+    "TuRBO": "turbo",
+    "SBO-SE": "sbo-se",
+    "DCEM": "dcem",
+    "LMMAES": "lm-ma-es",
+    "Random Search": "random",
+    "DSEBO": "dsebo",
+    "Extreme": "bandit-extreme",
+    "Random": "bandit-random",
+    "epsilon-greedy": "bandit-epsilon-greedy",
+    "C-UCB": "bandit-c-ucb",
+    "Softmax": "bandit-softmax",
+    "TS": "bandit-thompson",
+    "UCB-E": "bandit-ucb-e",
+    "S-Halving": "bandit-successive-halving",
+    "Expectation": "bandit-expectation",
+}
+_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in FUNCTIONS}
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One printed row. `config` is its setting here, from seed 1; None where there is none."""
+
+    table: int
+    task: str
+    D: int
+    method: str
+    subspace_d: int | None
+    mean: float
+    std: float
+    best: float
+    seconds: float
+    config: RunConfig | None
+    setting: str = field(repr=False, default="")
+
+    @property
+    def label(self) -> str:
+        """The method as printed, with its subspace's dimension."""
+        return self.method if self.subspace_d is None else f"{self.method}, d = {self.subspace_d}"
+
+    @property
+    def possible(self) -> bool:
+        """Whether any ten values have this mean, best and deviation: s ≤ √10 (mean − best).
+
+        The deviation is largest where nine values are the best and one makes up for the mean.
+        """
+        return self.std <= 1.001 * math.sqrt(REPEATS) * (self.mean - self.best)
+
+    @property
+    def why_not(self) -> str:
+        """That the method or the task is not here; empty where the row can be run."""
+        return "" if self.config is not None else NOT_HERE
+
+
+@dataclass(frozen=True)
+class FinalRun:
+    """How one run ended, or that it is still under way (best is None)."""
+
+    setting: str
+    seed: int
+    best: float | None
+    d: float | None
+    seconds: float
+    bundled: bool
+
+
+@dataclass(frozen=True)
+class Own:
+    """This software's runs of one setting; NaN where there are too few."""
+
+    seeds: tuple[int, ...] = ()
+    bundled: int = 0
+    under_way: tuple[int, ...] = ()
+    mean: float = math.nan
+    std: float = math.nan
+    best: float = math.nan
+    d: float = math.nan
+    seconds: float = math.nan
+
+    @property
+    def yours(self) -> int:
+        """How many did not come with the package."""
+        return len(self.seeds) - self.bundled
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The seeds to run for as many repeats as the paper has, the smallest that are free."""
+        taken = {*self.seeds, *self.under_way}
+        wanted = max(0, REPEATS - len(taken))
+        free = (seed for seed in range(1, REPEATS + len(taken) + 1) if seed not in taken)
+        return tuple(seed for seed, _ in zip(free, range(wanted), strict=False))
+
+
+# --- what is printed ------------------------------------------------------------------------
+
+
+def tasks(table: int) -> list[str]:
+    """The tasks of a table, in the order printed."""
+    printed = paper_results()
+    return list(dict.fromkeys(printed[printed["table"] == table]["task"]))
+
+
+@lru_cache(maxsize=64)
+def printed_rows(table: int, task: str) -> tuple[PaperRow, ...]:
+    """The rows of one task of a table, in the order printed."""
+    printed = paper_results()
+    chosen = printed[(printed["table"] == table) & (printed["task"] == task)]
+    return tuple(_row(one) for one in chosen.to_dict("records"))
+
+
+def _row(one: Mapping[Any, Any]) -> PaperRow:
+    d = None if math.isnan(one["subspace_d"]) else int(one["subspace_d"])
+    config = _config(str(one["task"]), int(one["D"]), str(one["method"]), d)
+    return PaperRow(
+        int(one["table"]),
+        str(one["task"]),
+        int(one["D"]),
+        str(one["method"]),
+        d,
+        float(one["mean"]),
+        float(one["std"]),
+        float(one["best"]),
+        float(one["seconds"]),
+        config,
+        "" if config is None else setting_key(config.model_dump(mode="json")),
+    )
+
+
+def _config(task: str, D: int, method: str, d: int | None) -> RunConfig | None:
+    """The setting of a row, with every default of this software; None where it is not here."""
+    function, here = _FUNCTION_OF.get(task.lower()), METHODS_HERE.get(method)
+    if function is None or here is None or D not in PAPER_DIMENSIONS:
+        return None
+    entrant = Entrant.parse(here)
+    flat = {"function": function, "D": D, "budget": PAPER_BUDGET, "method": entrant.method}
+    return parse_flat({**flat, **dict(entrant.changes), **({} if d is None else {"d": d})})
+
+
+def references(row: PaperRow) -> tuple[float | None, float | None]:
+    """(value at the centre of the box, F*) of a row's task; None where it is not here."""
+    config = _config(row.task, row.D, "DSEBO", None)
+    if config is None:
+        return None, None
+    found = facts(config)
+    return found.at_centre, found.minimum
+
+
+def printed_mean(config: Mapping[str, Any]) -> float | None:
+    """What the paper prints for exactly this setting, whatever the seed."""
+    return _printed_means().get(setting_key(config))
+
+
+@lru_cache(maxsize=1)
+def _printed_means() -> dict[str, float]:
+    rows = (row for n in TITLES for task in tasks(n) for row in printed_rows(n, task))
+    return {row.setting: row.mean for row in rows if row.setting}
+
+
+# --- what has been run ----------------------------------------------------------------------
+
+
+def setting_key(config: Mapping[str, Any]) -> str:
+    """The same text for the same setting, whatever the seed; fields of later versions filled in."""
+    return _canonical(json.dumps({**config, "seed": 1}, sort_keys=True))
+
+
+@lru_cache(maxsize=4096)
+def _canonical(text: str) -> str:
+    try:
+        plain = RunConfig.from_json(text).model_dump(mode="json")
+    except ConfigError:  # of a method that this version does not know: it is its own setting
+        return text
+    return json.dumps(plain, sort_keys=True)
+
+
+def bundled_finals(runs: Iterable[ThinRun]) -> list[FinalRun]:
+    """The runs that came with the package."""
+    return [
+        FinalRun(setting_key(run.config), run.config["seed"], run.best, run.d, run.seconds, True)
+        for run in runs
+    ]
+
+
+def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
+    """The stored runs of these tasks that have finished or are under way."""
+    functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
+    if not functions:
+        return []
+    rows = store.list_runs(functions=functions, states=("finished", *ACTIVE))
+    return [_final(row) for row in rows if row.budget == PAPER_BUDGET]
+
+
+def _final(row: RunRow) -> FinalRun:
+    best = row.best if row.state == "finished" else None
+    bundled = row.source == "bundled"
+    return FinalRun(setting_key(row.config), row.seed, best, row.d, row.seconds, bundled)
+
+
+def own_runs(row: PaperRow, finals: Sequence[FinalRun]) -> Own:
+    """What this software has of a row. A seed counts once; the bundled run of it comes first."""
+    alike = [run for run in finals if run.setting == row.setting] if row.setting else []
+    by_seed: dict[int, FinalRun] = {}
+    for run in sorted(alike, key=lambda run: not run.bundled):
+        if run.best is not None:
+            by_seed.setdefault(run.seed, run)
+    under_way = sorted({run.seed for run in alike if run.best is None} - set(by_seed))
+    if not by_seed:
+        return Own(under_way=tuple(under_way))
+    ended = [by_seed[seed] for seed in sorted(by_seed)]
+    best = np.array([run.best for run in ended], dtype=float)
+    d = [run.d for run in ended if run.d is not None]
+    return Own(
+        seeds=tuple(sorted(by_seed)),
+        bundled=sum(run.bundled for run in ended),
+        under_way=tuple(under_way),
+        mean=float(best.mean()),
+        std=float(best.std(ddof=1)) if best.size > 1 else math.nan,
+        best=float(best.min()),
+        d=float(np.mean(d)) if d else math.nan,
+        seconds=float(np.mean([run.seconds for run in ended])),
+    )
+
+
+def apart(row: PaperRow, own: Own) -> float:
+    """How many of the printed standard deviations ours lies above (+) or below (−) the paper's."""
+    return (own.mean - row.mean) / row.std
+
+
+def command(row: PaperRow, seeds: Sequence[int]) -> str:
+    """The command line that runs this row from these seeds."""
+    if row.config is None or not seeds:
+        return ""
+    of, d = row.config.objective, "" if row.subspace_d is None else f" --d {row.subspace_d}"
+    return (
+        f"dsebo race --methods {METHODS_HERE[row.method]} --function {of.name} --D {of.D}{d} "
+        f"--budget {row.config.budget} --seeds {seeds_text(seeds)}"
+    )

@@ -1,0 +1,146 @@
+"""`Session`: one run being worked on, in a thread or in the foreground."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Generator, Iterator
+
+from dsebo.events import Event, Started
+from dsebo.run import Runner
+from dsebo.runs.slots import FairSlots
+from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.restoring import open_runner
+from dsebo.store.store import Store
+from dsebo.store.writing import Order, begin, commit_step, finish_if_done, read_order, release, set_state
+
+POLL_SECONDS = 0.25  # how soon a waiting run sees a command from another process
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """Works on a run whose lease it holds, and obeys its owner between two evaluations.
+
+    Args:
+        store: Where each evaluation is committed before the next one starts.
+        lease: The right to write.
+        heartbeat: What keeps the lease.
+        slots: Taken for each evaluation, never while waiting.
+    """
+
+    def __init__(self, store: Store, lease: Lease, heartbeat: Heartbeat, slots: FairSlots) -> None:
+        self.store, self.lease, self.heartbeat, self.slots = store, lease, heartbeat, slots
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._next_due = 0.0  # monotonic time before which a slowed run waits
+
+    def stop(self) -> None:
+        """End after the evaluation under way; the run is saved as interrupted."""
+        self._stop.set()
+        self.nudge()
+        self.slots.wake()
+
+    def nudge(self) -> None:
+        """Look at the orders now."""
+        self._wake.set()
+
+    def events(self) -> Generator[Event, None, None]:
+        """The run's events, each after it has been committed. However it ends, it is saved."""
+        try:
+            yield from self._work()
+        except LeaseLost:
+            raise
+        except StoreError as error:  # a full disk, another S: what is stored stays good
+            self._give_up("interrupted", str(error))
+            raise
+        except Exception as error:
+            self._give_up("failed", f"{type(error).__name__}: {error}")
+            raise
+        except BaseException:  # Ctrl-C, or nobody listens any more
+            self._give_up("interrupted", None)
+            raise
+        finally:
+            self.heartbeat.drop(self.lease)
+
+    def _work(self) -> Iterator[Event]:
+        opened = self._open()
+        if opened is None:
+            return
+        runner, started = opened
+        order = begin(self.store, self.lease, started)
+        if started is not None:
+            yield started
+        ended = finish_if_done(self.store, self.lease, runner)
+        while not ended:
+            if self._stop.is_set() or order.wanted == "cancel":
+                state = "cancelled" if order.wanted == "cancel" else "interrupted"
+                release(self.store, self.lease, state)
+                return
+            if not self._may_go(order):
+                order = self._wait(order)
+                continue
+            done = self._evaluate(runner)
+            if done is None:  # stopped, or told otherwise while waiting for a slot
+                order = read_order(self.store, self.lease)
+                continue
+            events, stepped = done
+            order = commit_step(self.store, self.lease, runner, events, stepped)
+            ended = runner.done
+            yield from events
+        yield runner.finished()
+
+    def _open(self) -> tuple[Runner, Started | None] | None:
+        """Drawing S is work too, and so is F(centre): they take a slot. None when stopped."""
+        if not self.slots.acquire(self._stop):
+            release(self.store, self.lease, "interrupted")
+            return None
+        try:
+            runner, fresh = open_runner(self.store, self.lease.run_id)
+            return runner, runner.started() if fresh else None
+        finally:
+            self.slots.release()
+
+    def _may_go(self, order: Order) -> bool:
+        """Whether the next evaluation may start now."""
+        if order.wanted == "cancel":
+            return False
+        if order.wanted == "pause":
+            return order.steps > 0
+        return order.speed is None or time.monotonic() >= self._next_due
+
+    def _wait(self, order: Order) -> Order:
+        """Without a slot, until an order comes, the speed allows, or it is time to look again."""
+        if order.wanted == "pause" and order.state != "paused":
+            set_state(self.store, self.lease, "paused")
+        left = self._next_due - time.monotonic() if order.wanted == "run" else POLL_SECONDS
+        self._wake.wait(max(0.0, min(POLL_SECONDS, left)))
+        self._wake.clear()
+        return read_order(self.store, self.lease)
+
+    def _evaluate(self, runner: Runner) -> tuple[list[Event], bool] | None:
+        """One evaluation in a slot; (what happened, whether it was a single step)."""
+        if not self.slots.acquire(self._stop):
+            return None
+        try:
+            order = read_order(self.store, self.lease)  # it may have changed in the queue
+            if not self._may_go(order):
+                return None
+            if order.wanted == "run" and order.state != "running":
+                set_state(self.store, self.lease, "running")
+            if order.speed is not None:
+                self._next_due = time.monotonic() + 1.0 / order.speed
+            return runner.step(), order.wanted == "pause"
+        finally:
+            self.slots.release()
+
+    def _give_up(self, state: str, error: str | None) -> None:
+        """Save what can be saved; where even that fails the lease runs out by itself."""
+        try:
+            release(self.store, self.lease, state, error)
+        except LeaseLost:
+            _log.debug("Run %s had been saved already.", self.lease.run_id[:8])
+        except StoreError as second:
+            _log.warning("Run %s could not be marked: %s", self.lease.run_id[:8], second)

@@ -1,0 +1,1 @@
+"""Runs in a database: tables, leases, reading and writing."""

@@ -1,0 +1,115 @@
+"""Connections: which database, how it is opened, and its errors in plain words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
+
+from dsebo.settings import Settings
+from dsebo.store.errors import StoreError, StoreFull
+
+BUSY_SECONDS = 30
+WRITING = {"dsebo_writing": True}  # execution options of a connection that will write
+
+
+def default_url() -> str:
+    """A SQLite file in the user's data folder."""
+    folder = platformdirs.user_data_path("dsebo", appauthor=False)
+    return f"sqlite:///{folder / 'runs.db'}"
+
+
+def resolve(url: str | None) -> URL:
+    """The address: what is given, DSEBO_DB, the settings' or the default; a path means SQLite."""
+    given = url or os.environ.get("DSEBO_DB") or Settings.load().database or default_url()
+    if "://" not in given:
+        given = f"sqlite:///{Path(given).expanduser()}"
+    try:
+        parsed = make_url(given)
+    except (exc.ArgumentError, ValueError):
+        raise StoreError(
+            f"db = {given!r} is not allowed: a database address such as sqlite:///runs.db or "
+            "postgresql://user@host/name."
+        ) from None
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() == "sqlite":
+        _check_file(parsed)
+    return parsed
+
+
+def _check_file(url: URL) -> None:
+    """Make the folder; threads cannot share a database in memory."""
+    if url.database in (None, "", ":memory:"):
+        raise StoreError("db in memory is not allowed: runs in threads need a file.")
+    try:
+        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"The folder of {url.database} cannot be made: {error.strerror}.") from None
+
+
+def connect(url: URL) -> Engine:
+    """The engine for that address."""
+    options: dict[str, Any] = {"max_overflow": -1}  # a thread for each run: never wait for one
+    if url.get_backend_name() == "sqlite":
+        options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+    else:
+        options["pool_pre_ping"] = True  # a server may have been restarted
+    try:
+        engine = create_engine(url, **options)
+    except (exc.ArgumentError, exc.NoSuchModuleError):
+        raise StoreError(f"db = {shown(url)} is not allowed: no driver for {url.drivername}.") from None
+    except ModuleNotFoundError as error:
+        raise StoreError(f"db = {shown(url)} needs the Python package {error.name}.") from None
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves, see below
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")  # a commit survives a power loss
+    connection.execute("PRAGMA cache_size = -32768")  # 32 MB, so that a long list stays in memory
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A writer takes its lock first: a reader that turns writer would be refused at once."""
+    writing = connection.get_execution_options().get("dsebo_writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def shown(url: URL) -> str:
+    """The address without its password."""
+    return url.render_as_string(hide_password=True)
+
+
+@contextmanager
+def plain_errors(url: URL) -> Iterator[None]:
+    """The database's own errors as a `StoreError`."""
+    try:
+        yield
+    except exc.DBAPIError as error:
+        raise _plain(url, str(error.orig).strip()) from error
+    except sqlite3.Error as error:  # from a connection that is only just being set up
+        raise _plain(url, str(error).strip()) from error
+
+
+def _plain(url: URL, said: str) -> StoreError:
+    low = said.lower()
+    if "is full" in low or "no space left" in low:
+        return StoreFull(f"The disk or the database {shown(url)} is full: {said}.")
+    if "is locked" in low:
+        return StoreError(f"Another program has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}.")
+    if "not a database" in low or "malformed" in low:
+        return StoreError(f"{shown(url)} is not a dsebo store: {said}.")
+    if "unable to open" in low or "readonly" in low:
+        return StoreError(f"{shown(url)} cannot be opened for writing: {said}.")
+    return StoreError(f"The database {shown(url)} refused: {said.splitlines()[0] if said else ''}.")

@@ -1,0 +1,143 @@
+"""Which runs a list shows, and in which order."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypedDict, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
+
+from dsebo.store import schema
+from dsebo.store.errors import StoreError
+from dsebo.store.leases import Holder, shown_state
+from dsebo.store.owners import owner_mark
+from dsebo.store.rows import ACTIVE, STATES
+
+ORDERS = (
+    "created",
+    "name",
+    "state",
+    "best",
+    "n_done",
+    "function",
+    "method",
+    "seed",
+    "budget",
+    "d",
+    "started",
+    "finished",
+    "seconds",
+    "group",
+    "owner",
+)
+
+_Chosen = TypeVar("_Chosen", bound=Select[Any])
+_run = schema.run.c
+
+
+def shown_states(connection: Connection, run_id: str | None = None) -> dict[str, str]:
+    """The states that are no longer what the row says (interrupted, stalled), by id."""
+    names = ("id", "state", "lease_token", "lease_expires", "lease_host", "lease_pid", "lease_process")
+    chosen = select(*(_run[name] for name in names)).where(_run.state.in_(ACTIVE))
+    if run_id is not None:
+        chosen = chosen.where(_run.id == run_id)
+    now, alive = time.time(), cache(Holder.alive)  # a process with many runs is looked at once
+    rows = connection.execute(chosen)
+    seen = {row.id: (row.state, shown_state(row, now, alive)) for row in rows}
+    return {run: shown for run, (stored, shown) in seen.items() if shown != stored}
+
+
+def state_column(shown: dict[str, str]) -> ColumnElement[str]:
+    """The state as it is shown, for the database to filter and sort by."""
+    if not shown:
+        return _run.state
+    return case(shown, value=_run.id, else_=_run.state)
+
+
+class Filters(TypedDict, total=False):
+    """The arguments of `RunFilter`, as keywords of a call."""
+
+    deleted: bool
+    owner: str | None
+    states: Sequence[str]
+    functions: Sequence[str]
+    methods: Sequence[str]
+    tags: Sequence[str]
+    group: str | None
+    search: str
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """A run passes when it passes every filter that is set; a list passes any of its values."""
+
+    deleted: bool = False
+    owner: str | None = None
+    states: Sequence[str] = ()
+    functions: Sequence[str] = ()
+    methods: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    group: str | None = None
+    search: str = ""
+    ids: Sequence[str] = ()
+
+    def apply(self, chosen: _Chosen, shown: dict[str, str]) -> _Chosen:
+        """The same selection, of the runs that pass."""
+        return chosen.where(*self._conditions(shown))
+
+    def _conditions(self, shown: dict[str, str]) -> list[ColumnElement[bool]]:
+        found: list[ColumnElement[bool]] = [
+            _run.deleted_at.is_not(None) if self.deleted else _run.deleted_at.is_(None)
+        ]
+        if self.owner is not None:
+            found.append(_run.owner.in_({self.owner, owner_mark(self.owner)}))
+        if self.states:
+            found.append(state_column(shown).in_(_known_states(self.states)))
+        if self.functions:
+            found.append(_run.function.in_(self.functions))
+        if self.methods:
+            found.append(_run.method.in_(self.methods))
+        if self.tags:
+            found.append(or_(*(_tagged(tag) for tag in self.tags)))
+        if self.group is not None:
+            found.append(_run.group == self.group)
+        if self.ids:
+            found.append(_run.id.in_(self.ids))
+        if self.search.strip():
+            found.append(_mentions(self.search.strip().lower()))
+        return found
+
+
+def _known_states(states: Sequence[str]) -> Sequence[str]:
+    for state in states:
+        if state not in STATES:
+            raise StoreError(f"state = {state!r} is not allowed: one of {', '.join(STATES)}.")
+    return states
+
+
+def _tagged(tag: str) -> ColumnElement[bool]:
+    """The JSON list holds it: taking the quoted word away changes the text (LIKE ignores case)."""
+    return func.replace(_run.tags, json.dumps(tag, ensure_ascii=False), "") != _run.tags
+
+
+def _mentions(words: str) -> ColumnElement[bool]:
+    places = (_run.name, _run.tags, _run.function, _run.method)
+    inside = [func.lower(place).contains(words, autoescape=True) for place in places]
+    return or_(_run.id.startswith(words, autoescape=True), *inside)
+
+
+def ordered(chosen: Select[Any], order_by: str, descending: bool, shown: dict[str, str]) -> Select[Any]:
+    """Sorted by a column, runs without a value last."""
+    if order_by not in ORDERS:
+        raise StoreError(f"order_by = {order_by!r} is not allowed: one of {', '.join(ORDERS)}.")
+    column: ColumnElement[Any] = state_column(shown) if order_by == "state" else _run[order_by]
+    keys: list[ColumnElement[Any]] = [column.desc() if descending else column.asc()]
+    if schema.run.c[order_by].nullable:
+        keys.insert(0, column.is_(None))
+    last = _run.id.desc() if descending else _run.id.asc()  # an index has both in one direction
+    return chosen.order_by(*keys, last)

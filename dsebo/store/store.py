@@ -1,0 +1,228 @@
+"""`Store`: runs in a database. Here it is opened and read; `dsebo.store.writing` writes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, bindparam, func, select, update
+
+from dsebo.config import RunConfig
+from dsebo.store import schema
+from dsebo.store.database import WRITING, connect, plain_errors, resolve
+from dsebo.store.errors import RunNotFound, StoreError
+from dsebo.store.filters import Filters, RunFilter, ordered, shown_states, state_column
+from dsebo.store.leases import NO_LEASE
+from dsebo.store.migrate import bring_up_to_date
+from dsebo.store.points import Lifts
+from dsebo.store.rows import COLUMNS, LATER_COLUMNS, RunRow, to_rows
+
+Array = np.ndarray
+
+_EVALUATION = (
+    "t",
+    "y",
+    "best",
+    "d",
+    "T",
+    "since_gain",
+    "failed",
+    "seconds",
+    "seconds_fit",
+    "seconds_acq",
+    "seconds_eval",
+)
+_SELECT_AFTER = (  # built once: it is asked for every second by every open page
+    select(*(schema.evaluation.c[name] for name in _EVALUATION))
+    .where(schema.evaluation.c.run_id == bindparam("run"))
+    .where(schema.evaluation.c.t > bindparam("after"))
+    .order_by(schema.evaluation.c.t)
+)
+_DTYPES = {"t": np.int64, "failed": np.bool_}
+_WHOLE = ("d", "T", "since_gain")
+
+
+class Store:
+    """Runs, their evaluations, events and checkpoints, in any database that SQLAlchemy knows."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._writing = engine.execution_options(**WRITING)
+        self._lifts = Lifts()
+        # SQLite has one writer: waiting here is fair and quick, its own waiting sleeps and polls
+        sqlite = engine.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
+
+    @classmethod
+    def open(cls, url: str | None = None) -> Store:
+        """The store at that address (None: DSEBO_DB, the settings' or the user's own).
+
+        An empty database is set up, an older one migrated; runs that a dead process left are
+        marked as interrupted.
+        """
+        engine = connect(resolve(url))
+        try:
+            bring_up_to_date(engine)
+            store = cls(engine)
+            store.mark_interrupted()
+        except BaseException:
+            engine.dispose()
+            raise
+        return store
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One consistent view."""
+        with plain_errors(self.engine.url), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One short transaction: all of it or, after an exception, nothing."""
+        with plain_errors(self.engine.url), self._turn, self._writing.begin() as connection:
+            yield connection
+
+    def list_runs(
+        self,
+        *,
+        order_by: str = "created",
+        descending: bool = True,
+        limit: int | None = None,
+        offset: int = 0,
+        **filters: Unpack[Filters],
+    ) -> list[RunRow]:
+        """The runs that pass every filter, in that order."""
+        with self.read() as connection:
+            shown = shown_states(connection)
+            chosen = RunFilter(**filters).apply(select(*COLUMNS), shown)
+            chosen = ordered(chosen, order_by, descending, shown).limit(limit).offset(offset)
+            # The driver's own tuples: ten thousand Row objects would call the garbage collector.
+            found = connection.execute(chosen).cursor.fetchall()
+            return to_rows(found, shown, self._later)
+
+    def run_columns(
+        self, names: Sequence[str], *, limit: int | None = None, **filters: Unpack[Filters]
+    ) -> dict[str, list[Any]]:
+        """Columns of a list, newest first, as stored: for tables of thousands of runs."""
+        with self.read() as connection:
+            shown = shown_states(connection)
+            columns = [state_column(shown) if n == "state" else schema.run.c[n] for n in names]
+            chosen = RunFilter(**filters).apply(select(*columns), shown)
+            chosen = ordered(chosen, "created", True, shown).limit(limit)
+            found = connection.execute(chosen).cursor.fetchall()
+        values = zip(*found, strict=True) if found else [()] * len(names)
+        return {name: list(column) for name, column in zip(names, values, strict=True)}
+
+    def count_runs(self, **filters: Unpack[Filters]) -> int:
+        """How many runs pass every filter."""
+        with self.read() as connection:
+            counted = select(func.count()).select_from(schema.run)
+            counted = RunFilter(**filters).apply(counted, shown_states(connection))
+            return int(connection.execute(counted).scalar_one())
+
+    def get_run(self, run_id: str) -> RunRow:
+        """The run of that id, which may be shortened while it stays unique."""
+        with self.read() as connection:
+            full = find_id(connection, run_id)
+            chosen = select(*COLUMNS, *LATER_COLUMNS).where(schema.run.c.id == full)
+            found = connection.execute(chosen).all()
+            return to_rows(found, shown_states(connection, full), self._later)[0]
+
+    def _later(self, ids: list[str]) -> dict[str, Sequence[Any]]:
+        """What a list has not read of these runs."""
+        chosen = select(schema.run.c.id, *LATER_COLUMNS).where(schema.run.c.id.in_(ids))
+        with self.read() as connection:
+            return {row[0]: row[1:] for row in connection.execute(chosen)}
+
+    def evaluations(self, run_id: str, after: int = 0) -> pd.DataFrame:
+        """The evaluations with t > after, a row each; y is NaN where one failed."""
+        with self.read() as connection:
+            full = find_id(connection, run_id)
+            found = connection.execute(_SELECT_AFTER, {"run": full, "after": after}).all()
+        columns = zip(*found, strict=True) if found else [()] * len(_EVALUATION)
+        return pd.DataFrame(
+            {name: _column(name, values) for name, values in zip(_EVALUATION, columns, strict=True)}
+        )
+
+    def events(self, run_id: str, after: int = 0) -> list[dict[str, Any]]:
+        """Every event but the evaluations, as JSON objects; those with t > after, 0 for all."""
+        table = schema.event
+        with self.read() as connection:
+            full = find_id(connection, run_id)
+            chosen = select(table.c.payload).where(table.c.run_id == full).order_by(table.c.id)
+            if after > 0:
+                chosen = chosen.where(table.c.t > after)
+            return [json.loads(payload) for payload in connection.execute(chosen).scalars()]
+
+    def point(self, run_id: str, t: int) -> Array:
+        """x (D,) of evaluation t, rebuilt from what is stored of it."""
+        table = schema.evaluation
+        with self.read() as connection:
+            full = find_id(connection, run_id)
+            chosen = select(table.c.z, table.c.z_type)
+            found = connection.execute(chosen.where(table.c.run_id == full, table.c.t == t)).one_or_none()
+        if found is None:
+            raise StoreError(f"t = {t} is not an evaluation of run {full[:8]}.")
+        if found.z is None:
+            raise StoreError(f"Run {full[:8]} was imported without its points.")
+        return self._lifts.lift(self, full, np.frombuffer(found.z, dtype=f"<{found.z_type}"))
+
+    def config(self, run_id: str) -> RunConfig:
+        """The validated config of a run."""
+        return RunConfig.parse(self.get_run(run_id).config)
+
+    def versions(self, run_id: str) -> dict[str, str]:
+        """The versions of the software that began the run."""
+        with self.read() as connection:
+            chosen = select(schema.run.c.versions).where(schema.run.c.id == find_id(connection, run_id))
+            return dict(json.loads(connection.execute(chosen).scalar_one()))
+
+    def mark_interrupted(self) -> int:
+        """Mark the runs whose process has died; they can be resumed. Returns how many."""
+        with self.read() as connection:
+            shown = shown_states(connection)
+        dead = [run_id for run_id, state in shown.items() if state == "interrupted"]
+        if not dead:
+            return 0
+        with self.write() as connection:
+            shown = shown_states(connection)  # again: someone may have taken one meanwhile
+            dead = [run_id for run_id, state in shown.items() if state == "interrupted"]
+            connection.execute(
+                update(schema.run).where(schema.run.c.id.in_(dead)).values(state="interrupted", **NO_LEASE)
+            )
+        return len(dead)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+
+def find_id(connection: Connection, run_id: str) -> str:
+    """The full id of a run, from a prefix that only it has."""
+    ids = schema.run.c.id
+    exact = connection.execute(select(ids).where(ids == run_id)).first()
+    if exact is not None:
+        return str(exact.id)
+    if not run_id:
+        raise RunNotFound("id is missing: the id of a run, which may be shortened.")
+    near = select(ids).where(ids.startswith(run_id.lower(), autoescape=True)).limit(2)
+    found = connection.execute(near).scalars().all()
+    if not found:
+        raise RunNotFound(f"id = {run_id!r} is not a run of this store.")
+    if len(found) > 1:
+        raise RunNotFound(f"id = {run_id!r} is shared by several runs: give more of it.")
+    return str(found[0])
+
+
+def _column(name: str, values: Sequence[Any]) -> Array:
+    """A column of numbers; whole ones stay whole unless one is missing (then NaN)."""
+    if name in _DTYPES:
+        return np.array(values, dtype=_DTYPES[name])
+    if name in _WHOLE and None not in values:
+        return np.array(values, dtype=np.int64)
+    return np.array(values, dtype=np.float64)

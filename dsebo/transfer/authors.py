@@ -1,0 +1,213 @@
+"""The CSV pairs that the paper's authors' script writes.
+
+    results/<function>-<budget>/<D>-<d_e>/<beta>/seed_<n>_qual.csv    one objective value a line
+    results/<function>-<budget>/<D>-<d_e>/<beta>/seed_<n>_optNos.csv  d of each but the first
+
+Points and times are not in them. Slopes and patience are reconstructed, and marked as such.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dsebo.config import MAX_BUDGET, RunConfig
+from dsebo.events import Event, Started
+from dsebo.fields import ConfigError
+from dsebo.run import make_objective
+from dsebo.store.errors import StoreError
+from dsebo.transfer.reconstruct import Evaluations, reconstruct
+from dsebo.transfer.saving import Imported
+
+PAIR = re.compile(
+    r"(?:^|/)(?P<function>[A-Za-z][A-Za-z_-]*)-(?P<budget>\d{1,9})/(?P<D>\d{1,9})-(?P<d_e>\d{1,9})"
+    r"/(?P<beta>\d{1,9}(?:\.\d{1,9})?)/seed_(?P<seed>\d{1,16})_(?P<what>qual|optNos)\.csv$"
+)
+LAYOUT = "results/<function>-<budget>/<D>-<d_e>/<beta>/seed_<n>_qual.csv"
+NAMES = {"dixon": "dixon-price", "dixonprice": "dixon-price", "dixon_price": "dixon-price"}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MAX_LINES = MAX_BUDGET + 1
+
+
+def is_pair(path: str) -> bool:
+    """Whether a path is one of a pair."""
+    return PAIR.search(path) is not None
+
+
+def parse_pairs(files: Mapping[str, bytes]) -> list[Imported]:
+    """The runs of these files, by path; those of one folder are one group."""
+    groups: dict[str, str] = {}
+    found = []
+    for path in sorted(files):
+        match = PAIR.search(path)
+        if match is None or match["what"] == "optNos":
+            continue
+        other = path[: -len("qual.csv")] + "optNos.csv"
+        if other not in files:
+            raise StoreError(f"{path}: its pair {other.rpartition('/')[2]} is missing.")
+        group = groups.setdefault(path.rpartition("/")[0], secrets.token_hex(8))
+        values, dims = _values(files[path], path), _dimensions(files[other], other)
+        found.append(_imported(match, path, other, values, dims, group))
+    if not found:
+        raise StoreError(f"No result was found: the layout is {LAYOUT} with its _optNos.csv.")
+    return found
+
+
+def _imported(
+    match: re.Match[str], path: str, other: str, values: list[float], dims: list[int], group: str
+) -> Imported:
+    if len(dims) != len(values) - 1:
+        raise StoreError(
+            f"{other}, line {len(dims)}: {len(dims)} dimensions are not allowed: one for each of "
+            f"the {len(values)} values but the first."
+        )
+    _check_dimensions(dims, int(match["D"]), other)
+    config = _config(match, path, dims)
+    told = reconstruct(config, values, [dims[0], *dims])
+    events: list[dict[str, Any]] = [_started(config), *told.events]
+    whole = len(values) >= config.budget
+    run = {
+        "name": f"Authors' {config.objective.name}, D = {config.objective.D}, "
+        f"β = {getattr(config.optimizer, 'beta', 0):g}",
+        "group": group,
+        "tags": "[]",
+        "config": config.to_json(),
+        "method": config.optimizer.method,
+        "function": config.objective.name,
+        "state": "finished" if whole else "interrupted",
+        "seed": config.seed,
+        "versions": "{}",
+        "created": time.time(),
+        "n_done": len(values),
+        "best": min(values),
+        "d": told.d,
+        "budget": max(config.budget, len(values)),
+        "seconds": 0.0,
+        "minimum": events[0]["minimum"],
+        "at_centre": events[0]["at_centre"],
+        "error": None if whole else f"Imported with {len(values)} of {config.budget} evaluations.",
+    }
+    return Imported(run, _rows(values, dims, told), [_event_row(event) for event in events])
+
+
+def _config(match: re.Match[str], path: str, dims: list[int]) -> RunConfig:
+    """The config that the path names, in the variant of the authors' code."""
+    name = match["function"].lower()
+    D = int(match["D"])
+    given = {
+        "objective": {
+            "name": NAMES.get(name, name),
+            "D": D,
+            "d_e": int(match["d_e"]),
+            "coordinates": "random",
+        },
+        "optimizer": {
+            "method": "dsebo",
+            "variant": "authors",
+            "beta": float(match["beta"]),
+            "d_l": dims[0],
+            "d_h": max(min(D, 100), *dims),
+        },
+        "budget": int(match["budget"]),
+        "seed": int(match["seed"]),
+    }
+    try:
+        return RunConfig.parse(given)
+    except ConfigError as error:
+        raise StoreError(f"{path}: {error}") from None
+
+
+def _started(config: RunConfig) -> dict[str, Any]:
+    objective = make_objective(config)
+    centre = float(objective(np.zeros((1, config.objective.D)))[0])
+    event = Started(0, config.model_dump(mode="json"), objective.minimum, centre, None)
+    return marked(event)
+
+
+def marked(event: Event) -> dict[str, Any]:
+    """The event as JSON, marked as not recorded but worked out."""
+    return {**event.to_json(), "reconstructed": True}
+
+
+def _event_row(event: dict[str, Any]) -> dict[str, Any]:
+    payload = json.dumps(event, ensure_ascii=False)
+    return {"t": event["t"], "kind": event["event"], "payload": payload}
+
+
+def _rows(values: list[float], dims: list[int], told: Evaluations) -> list[dict[str, Any]]:
+    rows, best = [], values[0]
+    for i, y in enumerate(values):
+        best = min(best, y)
+        rows.append(
+            {
+                "t": i + 1,
+                "y": y,
+                "best": best,
+                "d": dims[max(0, i - 1)],
+                "z": None,
+                "z_type": "f8",
+                "seconds": 0.0,
+                "seconds_fit": 0.0,
+                "seconds_acq": 0.0,
+                "seconds_eval": 0.0,
+                "failed": False,
+                "T": told.patience[i],
+                "since_gain": told.since_gain[i],
+                "error": None,
+            }
+        )
+    return rows
+
+
+def _values(data: bytes, path: str) -> list[float]:
+    found = [number for _, number in _numbers(data, path)]
+    if len(found) < 2:
+        raise StoreError(f"{path}, line {len(found)}: at least 2 values are needed.")
+    return found
+
+
+def _dimensions(data: bytes, path: str) -> list[int]:
+    found = []
+    for line, number in _numbers(data, path):
+        if number != int(number) or not 1 <= number <= 1e9:
+            raise StoreError(f"{path}, line {line}: {number:g} is not a dimension.")
+        found.append(int(number))
+    if not found:
+        raise StoreError(f"{path}, line 1: the file is empty.")
+    return found
+
+
+def _check_dimensions(dims: list[int], D: int, path: str) -> None:
+    for i in range(1, len(dims)):
+        if dims[i] < dims[i - 1]:
+            raise StoreError(
+                f"{path}, line {i + 1}: d = {dims[i]} is not allowed: it never falls, and was {dims[i - 1]}."
+            )
+    if dims[-1] > D:
+        line = next(i for i, d in enumerate(dims, 1) if d > D)
+        raise StoreError(f"{path}, line {line}: d = {dims[line - 1]} is above D = {D}.")
+
+
+def _numbers(data: bytes, path: str) -> list[tuple[int, float]]:
+    """(line, number), one a line; empty lines only at the end."""
+    try:
+        lines = data.decode("utf-8-sig").rstrip().splitlines()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise StoreError(f"{path}, line {line}: not text.") from None
+    if len(lines) > _MAX_LINES:
+        raise StoreError(f"{path}, line {_MAX_LINES + 1}: at most {_MAX_LINES} lines are allowed.")
+    return [(i, _number(line.strip(), path, i)) for i, line in enumerate(lines, 1)]
+
+
+def _number(word: str, path: str, line: int) -> float:
+    if not _NUMBER.fullmatch(word) or abs(float(word)) == float("inf"):
+        shown = word if len(word) <= 40 else f"{word[:37]}..."
+        raise StoreError(f"{path}, line {line}: {shown!r} is not a finite number.")
+    return float(word)

@@ -1,0 +1,91 @@
+"""The runs that come with the package: imported at the first start, made by one command.
+
+    python -m dsebo.transfer.examples
+
+runs them all again and writes `dsebo/data/bundled_runs.json.gz`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import tempfile
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dsebo.config import parse_flat
+from dsebo.runs import RunManager, Settings, Store, StoreError
+from dsebo.transfer import export_json, import_bytes
+
+NAME = "bundled_runs.json.gz"
+RUNS: tuple[tuple[str, dict[str, Any], int], ...] = (  # name, setting, repeats
+    ("Sphere, the paper's setting", {}, 3),
+    ("Sphere, β = 1", {"beta": 1.0}, 1),
+    ("Sphere, β = 32", {"beta": 32.0}, 1),
+    ("Sphere, d_h = 20 below d_e = 30", {"d_h": 20}, 1),
+    ("Sphere, c = 5", {"c": 5.0}, 1),
+    ("Sphere, random search", {"method": "random"}, 1),
+    ("Levy, the paper's setting", {"function": "levy"}, 1),
+    ("Michalewicz, the paper's setting", {"function": "michalewicz"}, 1),
+)
+
+_log = logging.getLogger(__name__)
+
+
+def import_bundled(store: Store) -> list[str]:
+    """Put the bundled runs into an empty store; their ids. A store with runs stays as it is."""
+    file = files("dsebo.data") / NAME
+    if not file.is_file() or store.count_runs() or store.count_runs(deleted=True):
+        return []
+    try:
+        data = gzip.decompress(file.read_bytes())
+        return import_bytes(store, data, "bundled_runs.json", source="bundled")
+    except StoreError as error:  # an app without examples is better than none
+        _log.warning("The bundled runs were not imported: %s", error)
+        return []
+
+
+def make(runs: Sequence[tuple[str, dict[str, Any], int]] = RUNS) -> bytes:
+    """Run them all, one after the other, and pack them."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.open(f"sqlite:///{folder}/bundle.db")
+        manager = RunManager(store, Settings())
+        ids: list[str] = []
+        for name, flat, repeats in runs:
+            ids += manager.launch(parse_flat(flat), repeats=repeats, name=name, tags=["example"])
+        _wait(store, ids)
+        data = export_json(store, ids)
+        manager.close()
+        store.close()
+    return gzip.compress(data, compresslevel=9, mtime=0)
+
+
+def _wait(store: Store, ids: Sequence[str]) -> None:
+    """Until all have finished; says how far it is."""
+    said = -1
+    while True:
+        rows = store.list_runs(ids=ids)
+        if failed := [row for row in rows if row.state in ("failed", "interrupted")]:
+            raise StoreError(f"{failed[0].name} ended as {failed[0].state}: {failed[0].error}")
+        done = sum(row.state == "finished" for row in rows)
+        if done != said:
+            said = done
+            print(f"{done} of {len(ids)} runs", flush=True)
+        if done == len(ids):
+            return
+        time.sleep(0.5)
+
+
+def main() -> None:
+    """Make the bundle and write it into the package."""
+    data = make()
+    path = Path(str(files("dsebo.data") / NAME))
+    path.write_bytes(data)
+    print(f"{path.name}: {len(data) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""From a file to runs: JSON bundles, the authors' CSV pairs, and zips or folders of them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from dsebo.store.errors import StoreError
+from dsebo.store.owners import owner_mark
+from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.store import Store
+from dsebo.transfer.authors import LAYOUT, is_pair, parse_pairs
+from dsebo.transfer.bundle import parse_bundle
+from dsebo.transfer.saving import Imported, save
+
+MAX_BYTES = 64_000_000  # of a file, and of all that a zip or folder holds
+MAX_FILES = 20_000
+
+
+def import_bytes(
+    store: Store, data: bytes, filename: str, owner: str = LOCAL_OWNER, source: str = "imported"
+) -> list[str]:
+    """Store the runs of a file (JSON bundle, or zip of the authors' CSV pairs); their ids.
+
+    A broken file raises a StoreError of one sentence, and nothing of it is stored.
+    """
+    name = Path(filename).name or "file"
+    _check_size(len(data), name)
+    return save(store, _parse(data, name), owner_mark(owner), source)
+
+
+def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = "imported") -> list[str]:
+    """The same for a path: also a folder, or one CSV of a pair, whose path says the config."""
+    try:
+        if path.is_dir():
+            return save(store, _many(_folder(path)), owner_mark(owner), source)
+        if path.suffix == ".csv":
+            return save(store, parse_pairs(_pair(path)), owner_mark(owner), source)
+        _check_size(path.stat().st_size, path.name)
+        return import_bytes(store, path.read_bytes(), path.name, owner, source)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _parse(data: bytes, name: str) -> list[Imported]:
+    if data.startswith(b"PK"):
+        return _many(_unzipped(data, name))
+    if name.endswith(".csv"):
+        raise StoreError(f"{name} is one file of several: give a zip of the folder, {LAYOUT}.")
+    if not data.strip():
+        raise StoreError(f"{name}, line 1: the file is empty.")
+    return parse_bundle(data, name)
+
+
+def _many(files: Mapping[str, bytes]) -> list[Imported]:
+    """Every bundle and every pair among these files."""
+    found = []
+    for path in sorted(files):
+        if path.endswith(".json"):
+            found += parse_bundle(files[path], path)
+    pairs = {path: data for path, data in files.items() if is_pair(path)}
+    return found + parse_pairs(pairs) if pairs or not found else found
+
+
+def _wanted(path: str) -> bool:
+    return path.endswith(".json") or is_pair(path)
+
+
+def _unzipped(data: bytes, name: str) -> dict[str, bytes]:
+    """What a zip holds, in memory: nothing is written, so a path in it can do no harm."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [one for one in archive.infolist() if _wanted(one.filename)]
+            _check_count(len(members), name)
+            _check_size(sum(one.file_size for one in members), name)
+            return {one.filename: _member(archive, one, name) for one in members}
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        OverflowError,
+    ) as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{name} is not a whole zip file: {str(error)[:120]}.") from None
+
+
+def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo, name: str) -> bytes:
+    """One file; no more of it than it said, as a zip may lie about its sizes."""
+    with archive.open(one) as file:
+        data = file.read(one.file_size + 1)
+    if len(data) != one.file_size:
+        raise StoreError(f"{name} is not a whole zip file: {one.filename} has another size.")
+    return data
+
+
+def _folder(path: Path) -> dict[str, bytes]:
+    found, total = {}, 0
+    for file in sorted(path.resolve().rglob("*")):
+        if not _wanted(file.as_posix()) or not file.is_file():
+            continue
+        total += file.stat().st_size
+        _check_size(total, str(path))
+        found[file.as_posix()] = file.read_bytes()
+        _check_count(len(found), str(path))
+    return found
+
+
+def _pair(path: Path) -> dict[str, bytes]:
+    """Both files of the pair that one of them belongs to."""
+    full = path.resolve()
+    if not is_pair(full.as_posix()):
+        raise StoreError(f"{path} does not say which run it is: the layout is {LAYOUT}.")
+    stem = full.name.rpartition("_")[0]
+    both = [full.with_name(f"{stem}_{what}.csv") for what in ("qual", "optNos")]
+    found = {file.as_posix(): file for file in both if file.exists()}
+    _check_size(sum(file.stat().st_size for file in found.values()), str(path))
+    return {name: file.read_bytes() for name, file in found.items()}
+
+
+def _check_size(size: int, name: str) -> None:
+    if size > MAX_BYTES:
+        raise StoreError(f"{name} has {size / 1e6:.1f} MB, over the limit of {MAX_BYTES / 1e6:.0f} MB.")
+
+
+def _check_count(count: int, name: str) -> None:
+    if count > MAX_FILES:
+        raise StoreError(f"{name} holds {count} files, over the limit of {MAX_FILES}.")

@@ -1,0 +1,142 @@
+"""The Compare page's parts: which runs, how grouped, the table, the files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from dsebo.analysis.facts import EVERYTHING, BandKind, differing, flat_config
+from dsebo.charts.groups import table_of
+from dsebo.charts.scales import SCALES, Scale
+from dsebo.runs import RunRow, Store
+from dsebo.transfer import export_csv, export_json, export_parquet
+from dsebo.transfer.html import export_html
+from dsebo.ui.data import RunData
+from dsebo.ui.links import CompareLink
+from dsebo.ui.pick import label, stored_runs
+from dsebo.ui.run import floors
+
+MOST = 200  # runs at a time
+FILES: tuple[tuple[str, str, str, Callable[[Store, Sequence[str]], bytes]], ...] = (
+    ("CSV", "csv", "text/csv", export_csv),
+    ("Parquet", "parquet", "application/octet-stream", export_parquet),
+    ("JSON bundle", "json", "application/json", export_json),
+    ("HTML report", "html", "text/html", export_html),
+)
+BANDS: dict[BandKind, str] = {"mean": "Mean ± std", "median": "Median, quartiles"}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the chosen runs are shown."""
+
+    by: str
+    kind: BandKind
+    scale: Scale
+    singles: bool
+    floor: bool = False
+
+    def link(self, ids: Sequence[str]) -> dict[str, str]:
+        """The address that shows the same."""
+        said = {"runs": ",".join(run_id[:12] for run_id in ids), "band": self.kind}
+        said |= {"scale": self.scale} | ({"singles": "yes"} if self.singles else {})
+        return said | ({"by": self.by} if self.by != EVERYTHING else {})
+
+
+def choose_runs(store: Store, asked: Sequence[str]) -> list[str]:
+    """The ids of the runs to compare."""
+    rows = {row.id: row for row in stored_runs(store)}
+    rows |= {row.id: row for row in store.list_runs(ids=list(asked))} if asked else {}
+    if asked:
+        st.session_state["compare_runs"] = list(asked)[:MOST]
+    elif "compare_runs" not in st.session_state:
+        st.session_state["compare_runs"] = st.session_state.get("compared") or to_begin_with(
+            list(rows.values())
+        )
+    st.session_state["compare_runs"] = [r for r in st.session_state["compare_runs"] if r in rows]
+    chosen: list[str] = st.multiselect(
+        "Runs",
+        list(rows),
+        format_func=lambda run_id: label(rows[run_id]),
+        key="compare_runs",
+        max_selections=MOST,
+        placeholder="Choose runs",
+    )
+    st.session_state["compared"] = chosen
+    return chosen
+
+
+def to_begin_with(rows: Sequence[RunRow]) -> list[str]:
+    """Of the newest finished runs, the most that are of one function: those compare well."""
+    finished = [row for row in rows if row.state == "finished"][:50]
+    alike: dict[str, list[str]] = {}
+    for row in finished:
+        alike.setdefault(json.dumps(row.config["objective"]), []).append(row.id)
+    return max(alike.values(), key=len, default=[])[:12]
+
+
+def choose_grouping(runs: Sequence[RunData], asked: CompareLink, scale: Scale) -> Look:
+    """Grouping, bands and axis, in one line."""
+    flat = [flat_config(run.row.config) for run in runs]
+    options = [EVERYTHING, *(name for name in differing(flat) if name != "seed")]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
+        by = st.selectbox(
+            "Group by", options, index=options.index(asked.by) if asked.by in options else 0, width=250
+        )
+        kind = st.segmented_control(
+            "Bands", list(BANDS), default=asked.band, format_func=lambda band: BANDS[band], required=True
+        )
+        axis = st.segmented_control(
+            "Value axis", SCALES, default=asked.scale or scale, format_func=str.capitalize, required=True
+        )
+        singles = st.toggle("Single runs", value=asked.singles)
+        floor = floors.switch()
+    return Look(by or EVERYTHING, kind or "mean", axis or scale, singles, floor)
+
+
+def choose_split(groups: Mapping[str, Sequence[RunData]]) -> str | None:
+    """The group whose two errors are coloured: one at a time, as areas cover one another."""
+    if len(groups) < 2:
+        return None
+    return st.selectbox("Colour the two errors of", list(groups), width=520)
+
+
+def show_table(groups: Mapping[str, Sequence[RunData]]) -> None:
+    """The groups in numbers, beside what the paper prints."""
+    st.markdown("#### In numbers")
+    everything = st.toggle("All of the paper's methods", help="Where the setting is the paper's.")
+    table = table_of(groups, everything)
+    four = partial(st.column_config.NumberColumn, format="%.4g")
+    st.dataframe(
+        table,
+        hide_index=True,
+        placeholder="–",
+        column_config={
+            "group": "Group",
+            "runs": "Runs",
+            "source": "Made by",
+            "mean": four("Mean"),
+            "std": four("Std"),
+            "best": four("Best"),
+            "seconds": st.column_config.NumberColumn("Seconds", format="%.3g"),
+        },
+    )
+
+
+def downloads(store: Store, ids: Sequence[str]) -> None:
+    """The compared runs as files; they are made when asked for."""
+    with st.container(horizontal=True, key="downloads"):
+        for name, kind, mime, make in FILES:
+            st.download_button(
+                name,
+                partial(make, store, ids),
+                f"dsebo-{len(ids)}-runs.{kind}",
+                mime,
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"download {kind}",
+            )

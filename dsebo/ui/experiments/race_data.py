@@ -1,0 +1,133 @@
+"""A race as it stands, read from the store: its runs by method, only what is new each time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from dsebo.charts.compare import Curves
+from dsebo.experiments.race import label_of
+from dsebo.experiments.standings import Result, standings
+from dsebo.paper.comparison import printed_mean
+from dsebo.runs import RunRow, Store
+from dsebo.ui.cache import FRESH
+from dsebo.ui.data import RunData
+
+Lanes = dict[str, list[RunData]]
+MOST_KEPT = 1200  # runs, of all races that are being watched
+PARTS = {
+    "seconds_fit": "model fit",
+    "seconds_acq": "acquisition",
+    "seconds_eval": "evaluation",
+    "rest": "the rest",
+}
+
+
+class RaceReader:
+    """Many runs at a time, for many browsers: one query for all rows, then only new evaluations."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, pd.DataFrame] = OrderedDict()
+        self._read: dict[tuple[str, ...], tuple[float, list[RunData]]] = {}
+
+    def runs(self, store: Store, ids: Sequence[str]) -> list[RunData]:
+        """The runs of these ids as they now stand, in the order in which they were created."""
+        key = tuple(ids)
+        with self._lock:
+            at, found = self._read.get(key, (0.0, []))
+            if time.monotonic() - at < FRESH:
+                return found
+            rows = store.list_runs(ids=ids, descending=False) if ids else []
+            found = [RunData(row, self._evaluations(store, row), []) for row in rows]
+            self._read = {key: (time.monotonic(), found)} | {
+                other: kept for other, kept in self._read.items() if kept[0] > time.monotonic() - 10
+            }
+            return found
+
+    def forget(self) -> None:
+        """Read anew at the next look: someone has just done something to the runs."""
+        with self._lock:
+            self._read.clear()
+
+    def _evaluations(self, store: Store, row: RunRow) -> pd.DataFrame:
+        known = self._known.get(row.id)
+        if known is None or len(known) > row.n_done:
+            known = store.evaluations(row.id)
+        elif len(known) < row.n_done:
+            new = store.evaluations(row.id, after=len(known))
+            known = pd.concat([known, new], ignore_index=True) if len(known) else new
+        self._known[row.id] = known
+        self._known.move_to_end(row.id)
+        while len(self._known) > MOST_KEPT:
+            self._known.popitem(last=False)
+        return known
+
+
+READER = RaceReader()
+
+
+def lanes_of(runs: Sequence[RunData]) -> Lanes:
+    """The runs by method."""
+    lanes: Lanes = {}
+    for run in runs:
+        lanes.setdefault(label_of(run.row.config), []).append(run)
+    return lanes
+
+
+def abreast(curves: Sequence[Curves]) -> list[Curves]:
+    """The runs of one method that have all come as far: of n runs that reached t, the most n·t.
+
+    A mean over fewer and fewer runs would jump at its end each time that one is ahead.
+    """
+    lengths = sorted((len(curve.best) for curve in curves), reverse=True)
+    far = max(enumerate(lengths, start=1), key=lambda pair: pair[0] * pair[1], default=(0, 0))[1]
+    ahead = [curve for curve in curves if far and len(curve.best) >= far]
+    return [Curves(curve.best[:far], curve.d[:far]) for curve in ahead]
+
+
+def methods_of(lanes: Mapping[str, Sequence[RunData]]) -> dict[str, str]:
+    """The method of each label."""
+    return {label: runs[0].row.method for label, runs in lanes.items()}
+
+
+def table_of(lanes: Mapping[str, Sequence[RunData]]) -> pd.DataFrame:
+    """The standings, with how many runs there are and what the paper prints."""
+    results = [
+        Result(label, run.best, run.d, run.row.seconds, run.ended)
+        for label, runs in lanes.items()
+        for run in runs
+    ]
+    table = standings(results, common(lanes, "at_centre"))
+    printed = [_printed(lanes.get(label)) for label in table["method"]]
+    of = [len(lanes.get(label, [None])) for label in table["method"]]
+    return table.assign(of=of, paper=pd.Series(printed, dtype=float))
+
+
+def _printed(runs: Sequence[RunData] | None) -> float | None:
+    return printed_mean(runs[0].row.config) if runs else None
+
+
+def common(lanes: Mapping[str, Sequence[RunData]], field: str) -> float | None:
+    """The centre's value or F*: that of the first run that has begun, as all have one function."""
+    rows = (run.row for runs in lanes.values() for run in runs)
+    return next((v for row in rows if (v := getattr(row, field)) is not None), None)
+
+
+def time_spent(lanes: Mapping[str, Sequence[RunData]]) -> pd.DataFrame:
+    """Mean seconds of a run so far, by method (index) and by what they were spent on."""
+    rows = [{"method": label, **_seconds(run.evaluations)} for label, runs in lanes.items() for run in runs]
+    frame = pd.DataFrame(rows, columns=["method", *PARTS])
+    return frame.groupby("method", sort=False).mean()
+
+
+def _seconds(evaluations: pd.DataFrame) -> dict[str, float]:
+    """What a run's seconds so far were spent on."""
+    names = [name for name in PARTS if name != "rest"]
+    parts = {name: float(evaluations[name].sum()) for name in names}
+    rest = float(evaluations["seconds"].sum()) - sum(parts.values())
+    return {**parts, "rest": max(0.0, rest)}

@@ -1,0 +1,59 @@
+"""The address of a race: its settings before the start, its groups of runs after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dsebo.experiments.race import MOST_RUNS
+from dsebo.runs import RunRow, Store
+from dsebo.ui import links
+from dsebo.ui.experiments import race_form
+
+_GROUP = re.compile(r"[0-9a-f]{1,64}")
+
+
+def open_race(store: Store) -> tuple[list[RunRow], list[str]]:
+    """(the runs of the race to show, what in the link cannot be used), with the form set so."""
+    params = links.opened()
+    if not params:
+        race_form.restore()
+        rows, _ = rows_of(store, st.session_state.get("race_groups", []))
+        return rows, []
+    settings = {name: text for name, text in params.items() if name != "groups"}
+    rows, said = rows_of(store, [part for part in params.get("groups", "").split(",") if part])
+    st.session_state["race_groups"] = groups_of(rows)
+    if rows and not settings:
+        race_form.load(race_form.from_rows(rows))
+        return rows, said
+    values, more = race_form.from_link(settings)
+    race_form.load(values)
+    return rows, [*said, *more]
+
+
+def rows_of(store: Store, groups: Sequence[str]) -> tuple[list[RunRow], list[str]]:
+    """(the runs of these groups that are of one function and budget, what is wrong with them)."""
+    said: list[str] = []
+    rows: list[RunRow] = []
+    missing = 0
+    for group in list(dict.fromkeys(groups))[:MOST_RUNS]:
+        found = store.list_runs(group=group, descending=False) if _GROUP.fullmatch(group) else []
+        missing += not found
+        rows += found
+    if missing:
+        said.append(f"{missing} of the link's {len(groups)} groups of runs are not in this store.")
+    alike = [row for row in rows if _task(row) == _task(rows[0])][:MOST_RUNS]
+    if len(alike) < len(rows):
+        said.append("The link's runs are not all of one function: only those of the first are shown.")
+    return alike, said
+
+
+def _task(row: RunRow) -> tuple[object, object]:
+    return row.config["objective"], row.config["budget"]
+
+
+def groups_of(rows: Sequence[RunRow]) -> list[str]:
+    """The groups that these runs were launched in."""
+    return list(dict.fromkeys(row.group for row in rows))

@@ -1,0 +1,158 @@
+"""The table of runs: filters, the frame it shows, and what can be done with a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+import pandas as pd
+import streamlit as st
+
+from dsebo.runs import STATES, RunRow, Store, StoreError
+from dsebo.text import count, function_name, method_name, plain
+from dsebo.transfer import import_bytes
+from dsebo.ui import session
+from objectives import names
+
+MOST = 5000  # rows; more are reached by a filter
+UPLOADS = ["json", "zip"]
+COLUMNS = (
+    "id",
+    "name",
+    "state",
+    "function",
+    "method",
+    "best",
+    "d",
+    "n_done",
+    "budget",
+    "seconds",
+    "seed",
+    "tags",
+    "created",
+)
+
+
+def filters(tags: Sequence[str]) -> dict[str, Any]:
+    """What the reader wants to see, as the store takes it."""
+    search, states, functions, tagged = st.columns([1.6, 1.3, 1.3, 1.3])
+    wanted: dict[str, Any] = {
+        "search": search.text_input("Search", placeholder="name, tag or id", max_chars=100),
+        "states": states.multiselect("State", STATES, placeholder="all"),
+        "functions": functions.multiselect("Function", names(), format_func=function_name, placeholder="all"),
+        "tags": tagged.multiselect("Tag", tags, placeholder="all"),
+    }
+    return wanted
+
+
+def tags_of(store: Store, deleted: bool) -> list[str]:
+    """Every tag in use."""
+    texts = set(store.run_columns(["tags"], deleted=deleted, limit=MOST)["tags"])
+    return sorted({tag for text in texts for tag in orjson.loads(text)})
+
+
+def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    """One line a run; numbers as numbers, so that a click on a column sorts them."""
+    functions = {name: function_name(name) for name in set(columns["function"])}
+    methods = {name: method_name(name) for name in set(columns["method"])}
+    tags = {text: orjson.loads(text) for text in set(columns["tags"])}
+    return pd.DataFrame(
+        {
+            "Name": columns["name"],
+            "State": columns["state"],
+            "Function": [functions[name] for name in columns["function"]],
+            "Method": [methods[name] for name in columns["method"]],
+            "Best": columns["best"],
+            "Final d": columns["d"],
+            "Done": columns["n_done"],
+            "Budget": columns["budget"],
+            "Seconds": columns["seconds"],
+            "Seed": columns["seed"],
+            "Tags": [tags[text] for text in columns["tags"]],
+            "Created": pd.to_datetime(columns["created"], unit="s"),
+            "Id": [run_id[:8] for run_id in columns["id"]],
+        }
+    )
+
+
+def show(store: Store, columns: dict[str, list[Any]], deleted: bool) -> list[RunRow]:
+    """The table; the runs that are selected."""
+    ids = columns["id"]
+    shown = st.dataframe(
+        frame(columns),
+        hide_index=True,
+        placeholder="–",
+        height=min(560, 40 + 36 * max(1, len(ids))),
+        key=f"runs_table {st.session_state.get('acted', 0)}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config={
+            "Name": st.column_config.TextColumn(width=300),
+            "Best": st.column_config.NumberColumn(format="%.4g"),
+            "Seconds": st.column_config.NumberColumn(format="%.3g"),
+            "Tags": st.column_config.ListColumn(width="small"),
+            "Created": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+        },
+    )
+    chosen = [ids[index] for index in shown["selection"]["rows"] if 0 <= index < len(ids)]
+    found = store.list_runs(ids=chosen, deleted=deleted) if chosen else []  # all may be selected
+    rows = {row.id: row for row in found}
+    return [rows[run_id] for run_id in chosen if run_id in rows]
+
+
+def each(rows: Sequence[RunRow], action: Callable[[str, str], None], done: str) -> None:
+    """Do it to every selected run; what is refused is said, the rest is done."""
+    owner, refused = session.owner(), []
+    for row in rows:
+        try:
+            action(row.id, owner)
+        except StoreError as error:
+            refused.append(str(error))
+    if len(refused) < len(rows):
+        st.toast(f"{count(len(rows) - len(refused), 'run')} {done}.")
+    for sentence in refused[:3]:
+        st.toast(plain(sentence), icon=":material/error:")
+    # A table of another key: the browser would keep its selection though it has been acted on.
+    st.session_state["acted"] = st.session_state.get("acted", 0) + 1
+    st.rerun()
+
+
+def rename(rows: Sequence[RunRow]) -> None:
+    """Another name for the one selected run."""
+    with st.popover("Rename", disabled=len(rows) != 1):
+        name = st.text_input("New name", value=rows[0].name if rows else "", max_chars=200)
+        if st.button("Rename", key="rename now", type="primary"):
+            manager = session.manager()
+            each(rows, lambda run_id, owner: manager.rename(run_id, name, owner), "renamed")
+
+
+def tag(rows: Sequence[RunRow]) -> None:
+    """Tags for all selected runs."""
+    with st.popover("Tag", disabled=not rows):
+        common = ", ".join(rows[0].tags) if rows else ""
+        text = st.text_input("Tags, with commas between", value=common, max_chars=300)
+        if st.button("Set tags", type="primary"):
+            tags = [part.strip() for part in text.split(",") if part.strip()]
+            manager = session.manager()
+            each(rows, lambda run_id, owner: manager.tag(run_id, tags, owner), "tagged")
+
+
+def upload(store: Store) -> None:
+    """Import by upload. What is uploaded is parsed, never executed."""
+    with st.popover("Import", icon=":material/upload:"):
+        file = st.file_uploader(
+            "A JSON bundle, or a zip of the authors' CSV pairs",
+            type=UPLOADS,
+            key=f"upload {st.session_state.get('uploads', 0)}",
+        )
+        if file is None or not st.button("Import it", type="primary"):
+            return
+        try:
+            ids = import_bytes(store, file.getvalue(), file.name, session.owner())
+        except StoreError as error:
+            st.error(plain(str(error)))
+            return
+        st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+        st.toast(f"{count(len(ids), 'run')} imported.")
+        st.rerun()

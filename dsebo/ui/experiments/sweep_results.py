@@ -1,0 +1,188 @@
+"""The results of a sweep on the page: response, heat map, curves, table and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dsebo.analysis.facts import BandKind
+from dsebo.charts import heat as sweep_heat
+from dsebo.charts.frames import FUNCTION, cell_table, inner_axes
+from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
+from dsebo.charts.response import response_figure
+from dsebo.charts.scales import SCALES, Scale, default_scale
+from dsebo.experiments.findings import finished
+from dsebo.experiments.naming import is_number, value_label
+from dsebo.experiments.records import SweepRow
+from dsebo.transfer import export_csv
+from dsebo.transfer.sweep_html import export_sweep_html, readable
+from dsebo.ui import session
+from dsebo.ui.cache import SHARED
+from dsebo.ui.experiments.compare_view import BANDS
+from dsebo.ui.experiments.sweep_cache import curves_of, mark
+from dsebo.ui.live import live_chart
+
+OVERLAY, PANELS = "Overlay", "Small multiples"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How results are drawn."""
+
+    kind: BandKind
+    scale: Scale
+
+
+def show_results(row: SweepRow, frame: pd.DataFrame) -> None:
+    """Everything that finished runs show."""
+    look = _choose_look(row, frame)
+    build = partial(response_figure, frame, row.spec.fields, look.kind, look.scale)
+    _drawn(row, frame, look, ("response",), build, "sweep_response")
+    if len(row.spec.axes) == 2:
+        _heat(row, frame)
+    _curves(row, frame, look)
+    _table(row, frame)
+    _files(row, frame)
+
+
+def _drawn(
+    row: SweepRow,
+    frame: pd.DataFrame,
+    look: Hashable,
+    what: tuple[Hashable, ...],
+    build: Callable[[], go.Figure],
+    key: str,
+) -> None:
+    """A figure that is built once for all who look at the same runs in the same way."""
+    place = ("sweep", row.id, mark(frame), look, *what)
+    live_chart(SHARED.figure(place, lambda: build().to_json().encode()), key=key)
+
+
+def _choose_look(row: SweepRow, frame: pd.DataFrame) -> Look:
+    minima = frame["minimum"].dropna()  # one function below zero alone does not decide for all
+    usual = default_scale(float(minima.max()) if len(minima) else None)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
+        kind = st.segmented_control(
+            "Over the seeds",
+            list(BANDS),
+            default="median",
+            required=True,
+            format_func=lambda band: BANDS[band],
+            key=f"sweep band {row.id}",
+        )
+        scale = st.segmented_control(
+            "Value axis",
+            SCALES,
+            default=usual,
+            format_func=str.capitalize,
+            required=True,
+            key=f"sweep scale {row.id}",
+        )
+    return Look(kind or "median", scale or usual)
+
+
+def _heat(row: SweepRow, frame: pd.DataFrame) -> None:
+    """Both axes at a glance."""
+    st.markdown("#### Both at a glance")
+    of = st.segmented_control(
+        "Colour",
+        list(sweep_heat.NAMES),
+        default="median",
+        required=True,
+        format_func=lambda name: sweep_heat.NAMES[name],
+        label_visibility="collapsed",
+        key=f"sweep heat {row.id}",
+    )
+    build = partial(sweep_heat.heat_figure, frame, row.spec.fields, of or "median")
+    _drawn(row, frame, of, ("heat",), build, "sweep_heat")
+
+
+def _curves(row: SweepRow, frame: pd.DataFrame, look: Look) -> None:
+    """Best value and dimension over the evaluations, of one function at a time."""
+    st.markdown("#### Over the evaluations")
+    cells = frame["cell"].nunique()
+    with st.container(horizontal=True, vertical_alignment="center", key="look-curves"):
+        if FUNCTION in row.spec.fields:
+            frame = _of_function(row, frame)
+            cells = frame["cell"].nunique()
+        how = st.segmented_control(
+            "Curves",
+            [OVERLAY, PANELS],
+            default=OVERLAY if cells <= MOST_OVERLAID else PANELS,
+            required=True,
+            label_visibility="collapsed",
+            key=f"sweep curves {row.id}",
+        )
+        singles = st.toggle("Single seeds", key=f"sweep singles {row.id}")
+    if cells > MOST_PANELS:
+        st.caption(TOO_MANY)
+        return
+    axes = inner_axes(row.spec.fields) or row.spec.fields
+    if how == OVERLAY and cells > MOST_OVERLAID:
+        st.caption(f"More than {MOST_OVERLAID} curves share colours; small multiples do not.")
+    draw, key = (overlay_figure, "sweep_overlay") if how == OVERLAY else (panels_figure, "sweep_panels")
+    store = session.manager().store
+
+    def build() -> go.Figure:
+        curves = curves_of(store, frame)
+        return draw(frame, axes, curves, look.kind, look.scale, singles)
+
+    _drawn(row, frame, look, (key, singles, tuple(frame["cell"].unique())), build, key)
+
+
+def _of_function(row: SweepRow, frame: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the function that is chosen."""
+    names = list(dict.fromkeys(frame[FUNCTION]))
+    chosen = st.segmented_control(
+        "Function",
+        names,
+        default=names[0],
+        format_func=partial(value_label, FUNCTION),
+        required=True,
+        label_visibility="collapsed",
+        key=f"sweep function {row.id}",
+    )
+    own: pd.DataFrame = frame[frame[FUNCTION] == (chosen or names[0])]
+    return own
+
+
+def _table(row: SweepRow, frame: pd.DataFrame) -> None:
+    st.markdown("#### In numbers")
+    table = readable(cell_table(frame, row.spec.fields), row.spec.fields)
+    four = partial(st.column_config.NumberColumn, format="%.4g")
+    config = {name: four() for name in table.columns if is_number(table[name].iloc[0])}
+    st.dataframe(table, hide_index=True, placeholder="–", column_config=config)
+
+
+def _files(row: SweepRow, frame: pd.DataFrame) -> None:
+    """The sweep as files; they are made when asked for. Each chart has its own below it."""
+    ids = list(finished(frame)["run_id"])
+    store = session.manager().store
+    table = cell_table(frame, row.spec.fields)
+    files = (
+        ("Table, CSV", "table.csv", "text/csv", lambda: table.to_csv(index=False).encode()),
+        ("All evaluations, CSV", "evaluations.csv", "text/csv", partial(export_csv, store, ids)),
+        (
+            "Report, HTML",
+            "report.html",
+            "text/html",
+            partial(export_sweep_html, row, frame, partial(curves_of, store, frame)),
+        ),
+        ("Sweep, YAML", "sweep.yaml", "application/yaml", lambda: row.spec.to_yaml().encode()),
+    )
+    with st.container(horizontal=True, key="downloads"):
+        for label, name, mime, make in files:
+            st.download_button(
+                label,
+                make,
+                f"dsebo-{row.short_id}-{name}",
+                mime,
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"sweep download {name}",
+            )

@@ -1,0 +1,100 @@
+"""Where a sweep stands, in words: runs, evaluations, time left."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dsebo.experiments.naming import part, symbol, value_label
+from dsebo.experiments.plan import seconds_left
+from dsebo.experiments.progress import waiting_words
+from dsebo.experiments.race import seeds_text
+from dsebo.experiments.records import SweepRow
+from dsebo.experiments.spec import SweepSpec
+from dsebo.runs.cores import core_count
+from dsebo.runs.predict import predict
+from dsebo.text import count, duration
+
+SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones
+MOST_VALUES = 8  # of an axis that are written out
+WORDS = {
+    "queued": "The sweep's process is starting.",
+    "paused": "Paused. The runs under way rest where they are; Resume lets them go on.",
+    "interrupted": "The sweep's process ended before its runs did. Every evaluation is kept; "
+    "Resume carries on as if nothing had happened.",
+    "stalled": "No sign of life from the sweep's process. Resume takes it over.",
+    "cancelled": "Cancelled. What had finished until then is below; Go on runs the rest.",
+}
+WANTED = {"pause": "Pausing after the evaluations under way.", "cancel": "Being cancelled."}
+
+
+def words(row: SweepRow) -> str:
+    """What a reader should know of its state; empty where that is clear."""
+    if row.state == "running":
+        return WANTED.get(row.wanted, "")
+    said = WORDS.get(row.state, "")
+    return f"{said} {row.error}" if row.error and row.state == "interrupted" else said
+
+
+def share(frame: pd.DataFrame) -> float:
+    """Of all evaluations, how many are done; a finished run counts as whole."""
+    done = frame["n_done"].where(frame["state"] != "finished", frame["budget"])
+    total = frame["budget"].sum()
+    return float(min(1.0, done.sum() / total)) if total else 0.0
+
+
+def progress_words(row: SweepRow, frame: pd.DataFrame) -> str:
+    """`23 of 70 runs finished · 2 failed · about 1 min left on 2 cores`."""
+    states = frame["state"].value_counts()
+    said = [f"{states.get('finished', 0)} of {count(len(frame), 'run')} finished"]
+    said += [f"{states['failed']} failed"] if states.get("failed", 0) else []
+    if row.state == "running" and row.wanted == "run":
+        said.append(waiting_words(frame) or _left_words(row, frame))
+    elif row.state == "finished":
+        said.append(f"{duration(float(frame['seconds'].sum()))} of computing")
+    return " · ".join(said)
+
+
+def _left_words(row: SweepRow, frame: pd.DataFrame) -> str:
+    workers = row.workers or core_count()
+    left = duration(time_left(row.spec, frame, workers))
+    return f"about {left} left on {count(workers, 'core')}"
+
+
+def time_left(spec: SweepSpec, frame: pd.DataFrame, workers: int) -> float:
+    """Seconds until all runs have finished: predicted, set right by what the finished ones took."""
+    at_once = max(1, min(workers, int((frame["state"] != "finished").sum())))
+    return seconds_left(spec, frame, _pace(spec, frame)) / at_once
+
+
+def _pace(spec: SweepSpec, frame: pd.DataFrame) -> float:
+    """Measured seconds for each predicted one."""
+    done = frame[frame["state"] == "finished"]
+    planned = spec.planned()
+    predicted = sum(predict(planned[int(place)].config).seconds for place in done.index)
+    measured = float(done["seconds"].sum())
+    if predicted <= 0 or measured <= 0:
+        return 1.0
+    return min(SLOWEST, max(FASTEST, measured / predicted))
+
+
+def setting_line(spec: SweepSpec) -> str:
+    """`β = 1, 4, 8 · seeds 1-10 · Sphere · DSEBO · D = 1000 · d_e = 30 · budget 200`."""
+    config = spec.config(spec.cells()[0], spec.seeds[0])
+    shared = {
+        "function": config.objective.name,
+        "method": config.optimizer.method,
+        "D": config.objective.D,
+        "d_e": config.objective.d_e,
+        "budget": config.budget,
+    }
+    said = [_axis_words(axis.field, list(axis.values)) for axis in spec.axes]
+    said.append(f"seeds {seeds_text(spec.seeds)}")
+    said += [part(name, value) for name, value in shared.items() if name not in spec.fields]
+    return " · ".join(said)
+
+
+def _axis_words(field: str, values: list[object]) -> str:
+    names = [value_label(field, value) for value in values]
+    if len(names) > MOST_VALUES:
+        names = [*names[: MOST_VALUES - 1], f"… {names[-1]}"]
+    return f"{symbol(field)} = {', '.join(names)}"

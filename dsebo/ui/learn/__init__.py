@@ -1,0 +1,1 @@
+"""The parts of the lessons and of section 5."""

@@ -1,0 +1,83 @@
+"""A task of one of the paper's tables as it is shown: printed figures beside ours, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dsebo.paper.comparison import FinalRun, Own, PaperRow, apart, own_runs, references
+from dsebo.text import count, duration, number, spread
+
+CENTRE, MINIMUM = "Centre of the box", "F*, the minimum"
+GAP = "not run yet"
+COLUMNS = ["Method", "Paper", "Here", "Apart", "Runs", "Paper, s", "Here, s"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A printed row and what there is of it here."""
+
+    row: PaperRow
+    own: Own
+
+    @property
+    def ours(self) -> str:
+        """Mean ± std here, or why there is none."""
+        if self.own.seeds:
+            return spread(self.own.mean, self.own.std)
+        if self.row.why_not:
+            return self.row.why_not
+        return f"{len(self.own.under_way)} under way" if self.own.under_way else GAP
+
+    @property
+    def runs(self) -> str:
+        """`10 bundled, 2 of yours`."""
+        said = [f"{self.own.bundled} bundled"] if self.own.bundled else []
+        said += [f"{self.own.yours} of yours"] if self.own.yours else []
+        said += [f"{len(self.own.under_way)} under way"] if self.own.under_way else []
+        return ", ".join(said)
+
+    @property
+    def runnable(self) -> bool:
+        """Whether something of it can be run and is missing."""
+        return self.row.config is not None and bool(self.own.missing)
+
+
+def lines_of(rows: Sequence[PaperRow], finals: Sequence[FinalRun]) -> list[Line]:
+    """Each row with its runs."""
+    return [Line(row, own_runs(row, finals)) for row in rows]
+
+
+def shown_table(lines: Sequence[Line]) -> pd.DataFrame:
+    """The table: the centre and F* first, then the rows as printed."""
+    centre, minimum = references(lines[0].row)
+    known = [(CENTRE, centre), (MINIMUM, minimum)]
+    head = [{"Method": name, "Here": number(value)} for name, value in known if value is not None]
+    return pd.DataFrame([*head, *(_cells(line) for line in lines)], columns=COLUMNS).fillna("")
+
+
+def _cells(line: Line) -> dict[str, str]:
+    row, own = line.row, line.own
+    return {
+        "Method": row.label,
+        "Paper": spread(row.mean, row.std),
+        "Here": line.ours,
+        "Apart": signed(apart(row, own)) if own.seeds else "",
+        "Runs": line.runs,
+        "Paper, s": number(row.seconds, 3),
+        "Here, s": number(own.seconds, 3) if own.seeds else "",
+    }
+
+
+def signed(value: float) -> str:
+    """`−2.4`: how many printed deviations apart."""
+    digits = 1 if abs(value) < 100 else 0
+    return f"{round(value, digits) + 0.0:+,.{digits}f}".replace("-", "−").replace(",", "\u202f")
+
+
+def wish(line: Line, seconds: float) -> str:
+    """What the button says: `Run 7 seeds, about 2 min`."""
+    seeds = line.own.missing
+    return f"Run {count(len(seeds), 'seed')}, about {duration(seconds * len(seeds))}"

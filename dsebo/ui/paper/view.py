@@ -1,0 +1,268 @@
+"""The Paper page's parts: which table, its rows beside ours, what is missing, how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dsebo.charts.compare import Curves
+from dsebo.charts.race import race_figure
+from dsebo.charts.run import References
+from dsebo.charts.scales import default_scale
+from dsebo.charts.styles import STYLES
+from dsebo.experiments.race import seeds_text
+from dsebo.experiments.standings import launch_seeds
+from dsebo.paper.bundled import ThinRun, bundled_paper_runs
+from dsebo.paper.comparison import (
+    NOT_HERE,
+    TITLES,
+    FinalRun,
+    bundled_finals,
+    command,
+    printed_rows,
+    references,
+    stored_finals,
+    tasks,
+)
+from dsebo.paper.readings import READINGS, Reading
+from dsebo.paper.summary import sentences
+from dsebo.runs import LimitExceeded, StoreError
+from dsebo.text import number, plain
+from dsebo.ui import links, session
+from dsebo.ui.live import live_chart
+from dsebo.ui.paper.table import Line, lines_of, shown_table, wish
+from dsebo.ui.values import complete, to_url
+
+TAG = "paper"
+EVERY = 4.0  # seconds between two looks while something is under way
+COLUMNS = {
+    "Paper": "Mean ± standard deviation of 10 repeats, as printed.",
+    "Here": "Mean ± standard deviation of this software's runs of exactly this setting.",
+    "Apart": "How many printed standard deviations ours lies above (+) or below (−) theirs.",
+    "Runs": "Bundled runs came with the software; yours are stored. A seed counts once.",
+    "Paper, s": "Mean seconds of a run, as printed; on the authors' machine.",
+    "Here, s": "Mean seconds of a run here.",
+}
+
+
+def choose_table() -> tuple[int, str]:
+    """(the table, the task) that the reader or the link wants."""
+    asked, said = _asked()
+    for sentence in said:
+        st.warning(plain(sentence))
+    _begin_with(asked)
+    table: int = (
+        st.segmented_control(
+            "Table", list(TITLES), format_func=lambda n: f"Table {n}", required=True, key="paper_table"
+        )
+        or 1
+    )
+    st.markdown(f"#### {TITLES[table]}")
+    options, key = tasks(table), _task_key(table)
+    st.session_state.setdefault(key, "Sphere" if "Sphere" in options else options[0])
+    task: str = (
+        st.segmented_control("Task", options, required=True, key=key, label_visibility="collapsed")
+        or options[0]
+    )
+    links.write({"table": str(table), "task": task})
+    st.session_state["paper kept"] = (table, task)  # Streamlit forgets a widget on another page
+    return table, task
+
+
+def _begin_with(asked: tuple[int, str] | None) -> None:
+    """What the link asks for; without one, where the reader was."""
+    if asked is None and "paper_table" in st.session_state:
+        return
+    table, task = asked or st.session_state.get("paper kept", (1, "Sphere"))
+    st.session_state["paper_table"] = table
+    st.session_state[_task_key(table)] = task
+
+
+def _task_key(table: int) -> str:
+    return f"paper_task {table}"
+
+
+def _asked() -> tuple[tuple[int, str] | None, list[str]]:
+    """What a link wants, as far as there is such a table and task."""
+    params = links.opened()
+    if not params.get("table") and not params.get("task"):
+        return None, []
+    text = params.get("table", "1")
+    if text not in {str(n) for n in TITLES}:
+        return None, [f"The link's table = {text[:20]!r} is not allowed: 1 to {len(TITLES)}."]
+    table, options = int(text), tasks(int(text))
+    task = params.get("task", options[0])
+    if task not in options:
+        said = f"The link's task = {task[:20]!r} is not allowed: one of {', '.join(options)}."
+        return (table, options[0]), [said]
+    return (table, task), []
+
+
+def finals(wanted: Sequence[str]) -> list[FinalRun]:
+    """The bundled runs, and the stored ones of these tasks."""
+    store = session.manager().store
+    return [*bundled_finals(bundled_paper_runs()), *stored_finals(store, wanted)]
+
+
+def show_task(table: int, task: str, found: Sequence[FinalRun]) -> None:
+    """The rows; looked at again by itself while some are being run."""
+    lines = lines_of(printed_rows(table, task), found)
+    every = EVERY if _under_way(lines) else None
+    st.fragment(run_every=every)(_show)(table, task, lines)
+
+
+def _under_way(lines: Sequence[Line]) -> bool:
+    return any(line.own.under_way for line in lines)
+
+
+def _show(table: int, task: str, lines: Sequence[Line]) -> None:
+    context = get_script_run_ctx()
+    if context and context.fragment_ids_this_run:
+        before, lines = lines, lines_of(printed_rows(table, task), finals([task]))
+        if _under_way(before) and not _under_way(lines):
+            st.rerun()  # drops the timer
+    _head(lines[0])
+    frame = shown_table(lines)
+    right = partial(st.column_config.TextColumn, alignment="right")
+    columns = {name: right(help=words, width=_width([name, *frame[name]])) for name, words in COLUMNS.items()}
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height="content",
+        key=f"paper {table} {task}",
+        column_config={"Method": st.column_config.TextColumn(pinned=True), **columns},
+    )
+    _run_missing([line for line in lines if line.runnable])
+
+
+def _width(texts: Sequence[str]) -> int:
+    """Pixels that hold the longest of them: a phone shows the first columns whole."""
+    return round(20 + 6.7 * max(len(text) for text in texts))
+
+
+def _head(line: Line) -> None:
+    """What is hard about this task, and what is not."""
+    centre, minimum = references(line.row)
+    if centre is None:
+        st.info(f"This task is {NOT_HERE}: the rows are as printed.")
+        return
+    st.markdown(
+        f"D = {line.row.D}. One evaluation of the centre of the box gives **{number(centre)}**, "
+        f"the minimum F* is **{number(minimum)}**. Lower is better."
+    )
+
+
+def _run_missing(lines: Sequence[Line]) -> None:
+    """A row with gaps, and two ways to fill them."""
+    if not lines:
+        return
+    st.markdown("##### Run what is missing of a row")
+    by_label = {line.row.label: line for line in lines}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="paper-missing"):
+        label = st.selectbox(
+            "Row",
+            list(by_label),
+            index=len(by_label) - 1,
+            key="paper_row",
+            width=240,
+            label_visibility="collapsed",
+        )
+        line = by_label.get(label or "", lines[-1])
+        config = line.row.config
+        assert config is not None  # only such rows are offered
+        words = wish(line, session.manager().predict(config).seconds)
+        if st.button(words, type="primary", icon=":material/rocket_launch:"):
+            _launch(line)
+    st.code(command(line.row, line.own.missing), language="sh", wrap_lines=True)
+
+
+def _launch(line: Line) -> None:
+    """Through the manager, as every run of the dashboard."""
+    if line.row.config is None:
+        return
+    try:
+        launch_seeds(session.manager(), line.row.config, line.own.missing, session.owner(), [TAG])
+    except (LimitExceeded, StoreError) as error:
+        st.error(plain(str(error)))
+        return
+    st.toast(f"Under way from seeds {seeds_text(line.own.missing)}.")
+    st.rerun()
+
+
+def show_curves(table: int, task: str) -> None:
+    """The bundled runs of DSEBO on this task, as curves."""
+    row = next(row for row in printed_rows(table, task) if row.method == "DSEBO")
+    setting = row.setting
+    keys = bundled_finals(bundled_paper_runs())
+    pairs = zip(keys, bundled_paper_runs(), strict=True)
+    runs = [run for final, run in pairs if final.setting == setting and setting]
+    if not runs:
+        return
+    st.markdown("#### DSEBO here: the bundled runs")
+    curves = [Curves(run.best_curve(), run.dimension_curve()) for run in runs]
+    centre, minimum = references(row)
+    lines = References(minimum=minimum, at_centre=centre, paper=row.mean)
+    styles = {"DSEBO": STYLES["dsebo"]}
+    figure = race_figure(
+        {"DSEBO": curves}, styles, lines, runs[0].evaluations, "mean", default_scale(minimum)
+    )
+    live_chart(figure, key="paper_chart")
+    made = ", ".join(sorted({run.version for run in runs}))
+    st.caption(f"Version {plain(made)}, seeds {_seeds(runs)}; made by python -m dsebo.paper.bundled --again.")
+
+
+def _seeds(runs: Sequence[ThinRun]) -> str:
+    return seeds_text(sorted(run.config["seed"] for run in runs))
+
+
+# --- what could be reproduced ---------------------------------------------------------------
+
+
+def show_summary(found: Sequence[FinalRun]) -> None:
+    """What the runs so far show, counted."""
+    st.markdown("#### What could be reproduced, and what not")
+    said = [
+        *(plain(sentence) for sentence in sentences(found)),
+        "Uniform sampling of the box does not give what is printed for random search. Sampling of "
+        "[0, 1] only, a corner of it, does on four of the six functions; see below.",
+        "The paper does not say which prior, which scaling of the targets and how much exploration "
+        "its Gaussian processes had. These matter more than anything else here.",
+        "Tables 2 and 5 are of tasks (MSLR, Lasso-Hard, LIMO) that are not available here; nor "
+        "are ALEBO, VAEBO, RDUCB, SAASBO and DuMBO.",
+        "Seconds are of different machines and programs: they show orders of magnitude.",
+    ]
+    st.markdown("\n".join(f"- {sentence}" for sentence in said))
+
+
+def show_readings() -> None:
+    """Each point where the paper can be read in more than one way, with its switch."""
+    st.markdown("#### How the paper is read")
+    st.markdown(
+        "The text, the pseudo-code and the authors' code differ in places. Each link opens the Run "
+        "page with the setting that shows the other reading."
+    )
+    for reading in READINGS:
+        words, switch = st.columns([3.4, 1], gap="medium", vertical_alignment="center")
+        words.markdown(
+            f"**{plain(reading.point)}**  \n{plain(reading.here)}  \n:gray[{plain(reading.other)}]"
+        )
+        if reading.switch:
+            with switch.container(gap=None):
+                _show_switch(reading)
+
+
+def _show_switch(reading: Reading) -> None:
+    """A link to the Run page, set so, and the fields that it sets."""
+    link = to_url(complete(dict(reading.switch)))
+    st.page_link("pages/run.py", label="See it", icon=":material/tune:", query_params=link)
+    named = ", ".join(f"{name} = {_value(value)}" for name, value in reading.switch.items())
+    st.markdown(f":gray[{plain(named)}]")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,88 @@
+"""The Embedding page's parts: which run, which evaluation, and the pictures of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from dsebo.analysis.embedding_use import Moves, moves, share, shown_coordinates
+from dsebo.charts.embedding import clipped_figure, matrix_figure, moved_figure, shared_figure
+from dsebo.runs import Store
+from dsebo.store.embedded import EmbeddedRun, embedded_run
+from dsebo.text import count, number
+from dsebo.threads import one_thread
+from dsebo.ui.data import RunData
+from dsebo.ui.live import live_chart
+from dsebo.ui.pick import label
+
+
+def choose(store: Store, asked: str | None) -> str | None:
+    """The run to look at; only DSEBO's have a shared embedding."""
+    rows = {row.id: row for row in store.list_runs(methods=["dsebo"], limit=500) if row.n_done > 1}
+    if asked is not None and asked not in rows:
+        rows[asked] = store.get_run(asked)
+    if not rows:
+        return None
+    options = list(rows)
+    return st.selectbox(
+        "Run",
+        options,
+        index=options.index(asked) if asked else 0,
+        format_func=lambda run_id: label(rows[run_id]),
+    )
+
+
+@st.cache_resource(max_entries=4, show_spinner="Lifting every point …")
+def measured(_store: Store, address: str, run_id: str, n_done: int) -> tuple[EmbeddedRun, Moves]:
+    """A run's embedding and what it did, kept while nothing new has come."""
+    run = embedded_run(_store, run_id)
+    with one_thread():
+        return run, moves(run.embedding, run.points)
+
+
+def show(store: Store, data: RunData) -> None:
+    """The four pictures at a chosen evaluation."""
+    run, moved = measured(store, str(store.engine.url), data.row.id, data.t)
+    best = int(np.nanargmin(data.evaluations["y"].to_numpy(dtype=float))) + 1
+    n = len(run.points)
+    t = st.slider("Evaluation t", 1, n, best, key=f"embedding t {data.row.id}") if n > 1 else 1
+    z = run.points[t - 1]
+    larger = [c["d_to"] for c in data.changes if c["event"] == "expanded" and c["d_to"] > len(z)]
+    shared = share(run.embedding, z, larger[0] if larger else run.embedding.d_h)
+    shown = shown_coordinates(run.embedding.D, run.effective)
+    effective = min(len(run.effective), len(shown) // 2)
+    st.markdown(_words(run, moved, shared.difference, t, len(shared.padded)))
+    left, right = st.columns(2, gap="large")
+    with left:
+        S = np.asarray(run.embedding.S[shown])
+        live_chart(matrix_figure(S, len(z), effective), key="matrix")
+        live_chart(clipped_figure(moved.clipped, run.embedding.D, t), key="clipped")
+    with right:
+        live_chart(shared_figure(shared, shown, effective), key="shared")
+        live_chart(moved_figure(moved, shown, effective), key="moved")
+    st.caption(_caption(run, len(shown)))
+
+
+def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) -> str:
+    """What the pictures show, with this evaluation's numbers."""
+    z, D = run.points[t - 1], run.embedding.D
+    share_of = 100 * int(moved.clipped[t - 1]) / D
+    effective, reach = run.effective, moved.reach
+    others = np.delete(reach, effective)
+    beside = f" and the others {number(float(others.mean()), 2)}" if others.size else ""
+    return (
+        f"At evaluation {t} the search is in {count(len(z), 'dimension')}: x = S z uses the first "
+        f"{count(len(z), 'column')} of S. Padded with zeros to {d} dimensions, z′ gives the same x "
+        f"(largest difference {number(difference, 2)}), so no value is lost when the subspace "
+        f"grows. {count(int(moved.clipped[t - 1]), 'coordinate')} of x ({share_of:.1f} %) "
+        f"{'is' if moved.clipped[t - 1] == 1 else 'are'} clipped at the box. Over the run an "
+        f"effective coordinate covered {number(float(reach[effective].mean()), 2)} on average"
+        f"{beside}: the embedding moves them all, as it does not know which ones matter."
+    )
+
+
+def _caption(run: EmbeddedRun, shown: int) -> str:
+    D = run.embedding.D
+    if shown >= D:
+        return "All coordinates are shown. Vermillion: effective coordinates."
+    return f"{shown} of {D} coordinates are shown, evenly chosen. Vermillion: effective ones."

@@ -1,0 +1,137 @@
+"""The floor on a page: a switch, the background computation, and what it says of a run."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+
+import streamlit as st
+
+from dsebo.analysis.floor import NoFloor, applies
+from dsebo.analysis.verdicts import floor_line, lowered, verdicts
+from dsebo.charts import theme
+from dsebo.config import RunConfig
+from dsebo.runs import RunManager, StoreError
+from dsebo.store.floors import FloorService, FloorStatus
+from dsebo.text import count, plain
+from dsebo.ui import session
+from dsebo.ui.data import RunData
+
+SWITCH, KEPT = "floor", "floor kept"
+POLL = 1.0  # seconds between two looks at a computation under way
+HELP = (
+    "The best value that any point of the current subspace reaches, found by a search with "
+    "gradients: an upper bound of the true floor."
+)
+LEGEND = (
+    '<div style="font-size:1rem">'
+    f'<span style="color:{theme.BLUE};opacity:.55">■</span> optimization error: '
+    "only more evaluations remove it&ensp; "
+    f'<span style="color:{theme.PURPLE}">■</span> approximation error: only a larger d removes it'
+    "&ensp; — the line between them is the floor, an upper bound of the true one</div>"
+)
+
+_services: weakref.WeakKeyDictionary[RunManager, FloorService] = weakref.WeakKeyDictionary()
+
+
+def service() -> FloorService:
+    """The one of this server."""
+    manager = session.manager()
+    if manager not in _services:
+        _services[manager] = FloorService(manager.store)
+    return _services[manager]
+
+
+def switch() -> bool:
+    """Whether the reader wants to see the floor; the same on every page."""
+    if SWITCH not in st.session_state:
+        st.session_state[SWITCH] = st.session_state.get(KEPT, False)
+    wanted = st.toggle("Floor", key=SWITCH, help=HELP)
+    st.session_state[KEPT] = wanted
+    return wanted
+
+
+def is_on() -> bool:
+    """Whether the switch is on."""
+    return bool(st.session_state.get(SWITCH, st.session_state.get(KEPT, False)))
+
+
+def status(data: RunData) -> FloorStatus:
+    """What is known of the floors of a run; NoFloor where it has none."""
+    started = [event for event in data.events if event["event"] == "started"]
+    dims = visited(data)
+    config = RunConfig.parse(data.row.config)
+    applies(config)
+    if not started or not dims:
+        return FloorStatus({}, 0)
+    return service().want(config, dims, started[0]["checksum"] or "")
+
+
+def visited(data: RunData) -> list[int]:
+    """The dimensions that a run has come to, the next one among them."""
+    dims = {int(d) for d in data.evaluations["d"].dropna().unique()}
+    return sorted(dims | {c["d_to"] for c in data.changes})
+
+
+def with_floor(data: RunData, whole: RunData | None = None) -> RunData:
+    """The run with its floor as one more column and a verdict on each expansion.
+
+    Args:
+        data: The run, or the run as it stood at some evaluation.
+        whole: The whole of it, whose floors are asked for at once; None: the same.
+    """
+    try:
+        found = status(whole or data).floors
+    except (NoFloor, StoreError):  # `explain` says so
+        return data
+    d = data.evaluations["d"].to_numpy(dtype=float)
+    best = data.evaluations["best"].to_numpy(dtype=float)
+    judged = verdicts(data.changes, lowered(found, d, best), data.row.minimum)
+    texts = {verdict.t: verdict.text for verdict in judged}
+    events = [
+        {**event, "text": f"{event['text']} {texts[event['t']]}"}
+        if event["event"] == "expanded" and event["t"] in texts
+        else event
+        for event in data.events
+    ]
+    frame = data.evaluations.assign(floor=floor_line(d, best, found))
+    return RunData(data.row, frame, events)
+
+
+def explain(runs: Sequence[RunData], legend: bool = True) -> None:
+    """What the colours mean, how far the computation is, and where there is no floor."""
+    known, pending, total, said = 0, 0, 0, dict[str, None]()
+    for run in runs:
+        try:
+            found = status(run)
+        except (NoFloor, StoreError) as error:
+            said[str(error)] = None
+            continue
+        known, total = known + found.done, total + found.total
+        pending += found.running
+        if found.error:
+            said[found.error] = None
+    if known and legend:
+        st.html(LEGEND)
+    for sentence in said:
+        st.caption(plain(sentence))
+    if pending:
+        st.caption(f"{known} of {count(total, 'floor')} computed; the rest is under way.")
+        st.fragment(run_every=POLL)(_wait)(runs, known)
+
+
+def progress(runs: Sequence[RunData]) -> None:
+    """How far the floors are, on a page that shows nothing else until they are known."""
+    with st.container(key="floor-progress"):
+        explain(runs, legend=False)
+
+
+def _wait(runs: Sequence[RunData], known: int) -> None:
+    """Draw the page anew when there is more to show."""
+    found = []
+    for run in runs:
+        with suppress(NoFloor, StoreError):  # `explain` says so
+            found.append(status(run))
+    if sum(one.done for one in found) > known or not any(one.running for one in found):
+        st.rerun()

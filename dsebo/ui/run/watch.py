@@ -1,0 +1,186 @@
+"""A run on the page: where it stands, its charts, and what just happened, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dsebo.charts.explain import Entry, feed, steps
+from dsebo.charts.scales import SCALES, Scale, default_scale
+from dsebo.runs import RunRow
+from dsebo.text import plain, setting_line
+from dsebo.ui import session
+from dsebo.ui.cache import SHARED, interval
+from dsebo.ui.data import CHANGES, RunData
+from dsebo.ui.drawn import shared_figure
+from dsebo.ui.links import remember_run
+from dsebo.ui.live import live_chart, live_feed
+from dsebo.ui.run import floors
+from dsebo.ui.run.controls import controls
+from dsebo.ui.run.status import status
+
+STATE_COLOURS = {
+    "running": "blue",
+    "finished": "green",
+    "paused": "orange",
+    "queued": "gray",
+    "failed": "red",
+    "cancelled": "gray",
+    "interrupted": "orange",
+    "stalled": "orange",
+}
+STATE_WORDS = {
+    "queued": "Waiting for a free place: others are at work. It starts by itself.",
+    "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
+    "Resume carries on as if nothing had happened.",
+    "stalled": "No sign of life from the process that worked on this run. Resume takes it over.",
+    "cancelled": "Cancelled. What it found until then is below.",
+    "paused": "Paused. Step makes one evaluation, Resume lets it run.",
+}
+MOST_SIBLINGS = 20
+
+
+def watch(run_id: str) -> None:
+    """The run, refreshed by itself until it ends.
+
+    Its name, buttons and the look of its charts stand outside of what the timer draws anew: they
+    change with the run's state or by a click, and then the whole page is drawn.
+    """
+    data = SHARED.data(session.manager().store, run_id)
+    siblings(data.row)
+    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+        heading(data.row)
+        controls(data.row)
+    with st.container(horizontal=True, vertical_alignment="center", key="look"):
+        scale = scale_choice(data.row)
+        floors.switch()
+    every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
+    st.fragment(run_every=every)(_refresh)(data.row.id, every, data.row.state, scale)
+
+
+def siblings(row: RunRow) -> None:
+    """The repeats that were launched together, by seed."""
+    rows = session.manager().store.list_runs(group=row.group, limit=MOST_SIBLINGS)
+    if not row.group or len(rows) < 2:
+        return
+    seeds = {one.seed: one.id for one in sorted(rows, key=lambda one: one.seed)}
+    with st.container(horizontal=True, vertical_alignment="center", key="siblings"):
+        st.markdown("Seed", width="content")
+        seed = st.segmented_control(
+            "Seed",
+            list(seeds),
+            default=row.seed,
+            label_visibility="collapsed",
+            required=True,
+            key=f"seed {row.id}",
+        )
+        if st.button("Compare them", type="tertiary"):
+            ids = ",".join(one_id[:12] for one_id in seeds.values())
+            st.switch_page("pages/compare.py", query_params={"runs": ids})
+    if seed is not None and seed != row.seed:
+        remember_run(seeds[seed])
+        st.rerun()
+
+
+def _refresh(run_id: str, every: float | None, state: str, scale: Scale) -> None:
+    """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
+    data = SHARED.data(session.manager().store, run_id)
+    if _by_timer() and (data.row.state != state or _wrong_pace(data, every)):
+        st.rerun()
+    show_state(data.row)
+    show_run(data, scale, live=True)
+
+
+def _wrong_pace(data: RunData, every: float | None) -> bool:
+    """Whether so many have come or gone that the timer should be another."""
+    if data.ended or every is None:
+        return False
+    return not 0.7 < interval(_watchers(data.row.id), data.row.state) / every < 1.5
+
+
+def _by_timer() -> bool:
+    """Whether only this fragment is being drawn anew, not the whole page."""
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
+
+
+def _watchers(run_id: str) -> int:
+    context = get_script_run_ctx()
+    return SHARED.watch(run_id, context.session_id if context else "")
+
+
+def heading(row: RunRow) -> None:
+    """The run's name, state and setting. A name is text, whatever it looks like."""
+    with st.container(gap=None, width="stretch", key=f"name-{row.id}"):
+        state = f":{STATE_COLOURS[row.state]}-badge[{row.state}]"
+        st.markdown(f"#### {plain(row.name)} {state}")
+        st.caption(setting_line(row.config))
+
+
+def show_state(row: RunRow) -> None:
+    """What a state means that is not plain work."""
+    if row.state == "failed":
+        st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
+    elif row.state in STATE_WORDS:
+        st.info(STATE_WORDS[row.state])
+
+
+def scale_choice(row: RunRow) -> Scale:
+    """The value axis, as the reader wants it."""
+    chosen = st.segmented_control(
+        "Value axis",
+        SCALES,
+        default=default_scale(row.minimum),
+        format_func=str.capitalize,
+        key=f"scale {row.id}",
+        label_visibility="collapsed",
+        required=True,
+    )
+    return chosen or default_scale(row.minimum)
+
+
+def show_run(
+    data: RunData, scale: Scale, key: str = "", stacked: bool = False, live: bool = False, **drawing: Any
+) -> None:
+    """Where it stands, the charts, the feed and the formula; one choice is shown in all."""
+    place = f"chosen{key} {data.row.id}"
+    if floors.is_on() and "floor" not in data.evaluations:
+        data = floors.with_floor(data)
+    entries = feed(data.events)
+    status(data, entries, key, live)
+    if not data.t and data.row.state == "queued":
+        return
+    if live and floors.is_on():
+        floors.explain([data])
+    figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
+    _choose(place, live_chart(figure, key=f"chart{key}"))
+    beside = "stacked" if stacked else "beside"  # one element where two columns would be three
+    with st.container(horizontal=not stacked, gap="large", key=f"{beside}{key}"):
+        _show_feed(data, entries, place)
+        _show_formula(data, place)
+
+
+def _show_feed(data: RunData, entries: list[Entry], place: str) -> None:
+    event = data.chosen(st.session_state.get(place))
+    shown = [{"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries]
+    clicked = live_feed(shown, event["t"] if event else None, key=f"feed {place}")
+    _choose(place, clicked)
+
+
+def _choose(place: str, clicked: int | None) -> None:
+    """A click on a convergence shows it everywhere."""
+    if clicked is not None and clicked != st.session_state.get(place):
+        st.session_state[place] = clicked
+        st.rerun(scope="fragment")
+
+
+def _show_formula(data: RunData, place: str) -> None:
+    """Algorithm 1 with the numbers of the chosen convergence."""
+    event = data.chosen(st.session_state.get(place))
+    if event is None or data.row.method != "dsebo":
+        return
+    lines = steps(event, data.row.config["optimizer"], data.row.config["budget"])
+    body = "\n\n".join(f":gray[{step.words}]\n\n$$\n{step.latex}\n$$" for step in lines)
+    st.markdown(f"#### Algorithm 1 at evaluation {event['t']}\n\n{body}")

@@ -1,0 +1,161 @@
+"""A form's settings as flat names and values: from a link, to a link, to a config and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dsebo.analysis.facts import flat_config
+from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
+from dsebo.fields import ConfigError, FieldSpec
+from objectives import get_function, names
+
+Settings = dict[str, Any]
+
+LARGEST_INPUT = 2**53 - 1  # beyond it a browser's number input loses digits
+REPEATS = FieldSpec(
+    "repeats", "Repeats", "n", "Runs from as many seeds, counted up from the seed.", "int", 1, False, 1, 100
+)
+SPEED = FieldSpec(
+    "speed",
+    "Speed",
+    "",
+    "Evaluations a second, for demonstrations; empty: as fast as it goes.",
+    "float",
+    None,
+    False,
+    0,
+    1000,
+    True,
+    True,
+)
+METHOD = FieldSpec(
+    "method", "Method", "", "What searches for the minimum.", "choice", "dsebo", False, choices=tuple(METHODS)
+)
+FUNCTION = FieldSpec(
+    "function",
+    "Function",
+    "f",
+    "The function whose minimum is sought.",
+    "choice",
+    "sphere",
+    False,
+    choices=tuple(names()),
+)
+OF_LAUNCH = ("repeats", "speed")  # not part of a run's config
+NOT_SETTINGS = ("run", "at")  # what else a link of the Run page may say
+
+
+def fields(method: str) -> list[FieldSpec]:
+    """Every setting of a form for that method, in the order in which it is shown."""
+    parts = all_specs(method)
+    of_run = sorted(parts["objective"], key=lambda spec: spec.advanced)
+    own = [spec for spec in [*of_run, *parts["optimizer"], *parts[""]] if spec.name != "name"]
+    return [FUNCTION, METHOD, *own, REPEATS, SPEED]
+
+
+def defaults(method: str = "dsebo", function: str = "sphere") -> Settings:
+    """The settings of an untouched form."""
+    return from_config(parse_flat({"method": method, "function": function}))
+
+
+def from_config(config: RunConfig, repeats: int = 1, speed: float | None = None) -> Settings:
+    """A form that says what this config says."""
+    flat = flat_config(config.model_dump(mode="json"))
+    return {**flat, "repeats": repeats, "speed": speed}
+
+
+def to_config(settings: Settings) -> RunConfig:
+    """The config that a form says; ConfigError, in a sentence, where it does not fit together."""
+    return parse_flat({k: v for k, v in settings.items() if k not in OF_LAUNCH})
+
+
+def complete(given: Settings) -> Settings:
+    """`given` with what it leaves open: the paper's setting, with defaults that depend on it."""
+    launch = {k: given[k] for k in OF_LAUNCH if k in given}
+    try:
+        return {**from_config(to_config(given)), **launch}
+    except ConfigError:  # each value is allowed, but not together: the form will say so
+        return {**defaults(given.get("method", "dsebo"), given.get("function", "sphere")), **given}
+
+
+def to_url(settings: Settings) -> dict[str, str]:
+    """What a link says: all plain settings, and the advanced ones that are not as usual."""
+    usual = defaults(settings["method"], settings["function"])
+    shown = {}
+    for spec in fields(settings["method"]):
+        value = settings.get(spec.name)
+        if value is None or (_quiet(spec) and value == usual.get(spec.name, spec.default)):
+            continue
+        shown[spec.name] = _as_text(value)
+    return shown
+
+
+def _quiet(spec: FieldSpec) -> bool:
+    return spec.advanced or spec.name in OF_LAUNCH
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def from_url(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """(the settings of a link, a sentence for each part of it that cannot be used)."""
+    given = {k: v for k, v in params.items() if k not in NOT_SETTINGS}
+    if not given:
+        return defaults(), []
+    method = given.get("method", "dsebo")
+    known = {spec.name: spec for spec in fields(method if method in METHODS else "dsebo")}
+    settings: Settings = {}
+    said = []
+    for name, text in given.items():
+        try:
+            settings[name] = _value(known, name, text)
+        except ConfigError as error:
+            said.append(str(error))
+    return complete(settings), said
+
+
+def _value(known: Mapping[str, FieldSpec], name: str, text: str) -> Any:
+    """One value of a link, checked."""
+    if name not in known:
+        raise ConfigError(f"The link's {name[:40]!r} is not a setting; it is left out.")
+    spec = known[name]
+    refused = ConfigError(
+        f"The link's {name} = {text[:40]!r} is not allowed: {spec.allowed}. The default is used."
+    )
+    if spec.kind == "choice" and text in spec.choices:
+        return text
+    if spec.kind == "bool" and text in ("true", "false"):
+        return text == "true"
+    if spec.kind not in ("int", "float") or len(text) > 40:
+        raise refused
+    try:
+        value = int(text) if spec.kind == "int" else float(text)
+    except ValueError:
+        raise refused from None
+    if not inside(spec, value):
+        raise refused
+    return value
+
+
+def inside(spec: FieldSpec, value: float) -> bool:
+    """Whether a number is within a field's own range."""
+    low = -LARGEST_INPUT if spec.low is None else spec.low
+    high = min(LARGEST_INPUT, LARGEST_INPUT if spec.high is None else spec.high)
+    above = value > low if spec.low_open else value >= low
+    return math.isfinite(value) and above and value <= high
+
+
+def usual_shift(function: str) -> float:
+    """The c that a function has in the paper."""
+    return get_function(function).default_c
+
+
+def same(one: Settings, other: Settings) -> bool:
+    """Whether two forms say the same."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

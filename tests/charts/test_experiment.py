@@ -1,0 +1,340 @@
+"""The charts of a sweep, from frames made by hand."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsebo.charts import theme
+from dsebo.charts.compare import Curves
+from dsebo.charts.frames import cell_table, labels, value_axis
+from dsebo.charts.grid import COLOURS, grid_figure
+from dsebo.charts.heat import heat_figure
+from dsebo.charts.panels import overlay_figure, panels_figure
+from dsebo.charts.response import response_figure
+from tests.experiments.frames import progress, seeds
+
+BETAS = (1.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0)
+
+
+def one_axis(count: int = 10, **more: Any) -> pd.DataFrame:
+    return progress({(b,): seeds(b, count, seed=int(b)) for b in BETAS}, **more)
+
+
+def two_axes() -> pd.DataFrame:
+    cells = {(b, h): seeds(b * h / 50, seed=int(b) + h) for b in (1.0, 8.0) for h in (60, 80, 100)}
+    return progress(cells, ("beta", "d_h"))
+
+
+def functions() -> pd.DataFrame:
+    cells = {
+        (e, f): seeds(e * (1 if f == "sphere" else 1000), seed=e)
+        for e in (10, 30)
+        for f in ("sphere", "levy")
+    }
+    centres = {(e, f): 2.0 * e * (1 if f == "sphere" else 1000) for e, f in cells}
+    return progress(cells, ("d_e", "function"), centre=centres)
+
+
+def curves_of(frame: pd.DataFrame, length: int = 100, with_d: bool = True) -> dict[str, Curves]:
+    rng = np.random.default_rng(0)
+    found = {}
+    for run, best in zip(frame["run_id"], frame["best"], strict=True):
+        if np.isfinite(best):
+            falling = np.minimum.accumulate(best * np.linspace(4, 1, length) * rng.uniform(1, 2))
+            d = np.repeat([5.0, 12.0], length // 2) if with_d else np.full(length, np.nan)
+            found[run] = Curves(np.maximum(falling, best), d)
+    return found
+
+
+def texts(figure: Any) -> list[str]:
+    return [str(note.text) for note in figure.layout.annotations]
+
+
+def named(figure: Any, name: str) -> Any:
+    return next(trace for trace in figure.data if trace.name == name)
+
+
+# --- tables and axes ------------------------------------------------------------------------
+
+
+def test_the_table_of_cells_by_hand() -> None:
+    frame = progress({(1,): [1.0, 3.0, "failed", None], (8,): [None] * 4})
+    frame.loc[frame["seed"] == 2, "d"] = 20.0
+    table = cell_table(frame, ["beta"])
+    row = table.iloc[0]
+    assert (row["n"], row["planned"], row["mean"], row["best"]) == (2, 4, 2.0, 1.0)
+    assert row["std"] == pytest.approx(np.sqrt(2))
+    assert (row["median"], row["final_d"], row["seconds"]) == (2.0, 15.0, 2.0)
+    empty = table.iloc[1]
+    assert (empty["n"], empty["planned"]) == (0, 4)
+    assert empty[["mean", "std", "median", "best", "final_d"]].isna().all()
+    assert list(labels(frame, ["beta"]).values()) == ["β = 1", "β = 8"]
+
+
+@pytest.mark.parametrize(
+    ("values", "numeric", "log"),
+    [
+        ((1.0, 32.0, 8.0), True, True),
+        ((60, 80, 120), True, False),
+        ((0.0, 5.0), True, False),
+        ((-1.0, 100.0), True, False),
+        (("dsebo", "random"), False, False),
+        ((True, False), False, False),
+    ],
+)
+def test_an_axis_is_logarithmic_where_it_fits(values: tuple[Any, ...], numeric: bool, log: bool) -> None:
+    axis = value_axis(progress({(v,): [1.0] for v in values}, ("x",)), "x")
+    assert (axis.numeric, axis.log) == (numeric, log)
+    assert axis.values == (sorted(values) if numeric else list(values))
+    assert len(axis.ticks["tickvals"]) == len(values)
+
+
+# --- curves ---------------------------------------------------------------------------------
+
+
+def test_the_overlay_has_a_curve_a_band_and_n_for_each_cell() -> None:
+    frame = one_axis()
+    frame.loc[(frame["beta"] == 32.0) & (frame["seed"] > 3), "state"] = "running"
+    finished = frame[frame["state"] == "finished"]
+    figure = overlay_figure(frame, ["beta"], curves_of(finished), "median")
+    legend = [trace.name for trace in figure.data if trace.showlegend]
+    assert legend[0] == "β = 1 (n = 10)"
+    assert legend[-1] == "β = 32 (n = 3)"
+    assert sum(trace.fill == "toself" for trace in figure.data) == 14  # value and dimension
+    assert "centre 30" in texts(figure)
+    assert figure.layout.legend.orientation == "h"
+    assert figure.layout.meta["narrow"]["height"] > figure.layout.height
+
+
+def test_a_cell_without_a_finished_run_is_not_drawn() -> None:
+    frame = progress({(1,): [2.0, 3.0], (8,): [None, "failed"]})
+    figure = overlay_figure(frame, ["beta"], curves_of(frame))
+    assert [t.name for t in figure.data if t.showlegend] == ["β = 1 (n = 2)"]
+    panels = panels_figure(frame, ["beta"], curves_of(frame))
+    assert "<b>β = 8</b> (n = 0 of 2)" in texts(panels)
+
+
+def test_the_small_multiples_share_their_axes() -> None:
+    figure = panels_figure(one_axis(), ["beta"], curves_of(one_axis()), "median")
+    titles = [text for text in texts(figure) if text.startswith("<b>β")]
+    assert titles == [f"<b>β = {b:g}</b> (n = 10)" for b in BETAS]
+    blue = [trace for trace in figure.data if trace.name == "best"]
+    orange = [trace for trace in figure.data if trace.name == "d"]
+    assert len(blue) == len(orange) == 7
+    assert {trace.line.color for trace in blue} == {theme.BLUE}
+    assert {trace.line.color for trace in orange} == {theme.ORANGE}
+    plain = figure.layout.to_plotly_json()
+    ranges = {tuple(plain[f"yaxis{n}"]["range"]) for n in ("", 3, 5, 7, 9, 11, 13)}
+    assert len(ranges) == 1
+    dimensions = {tuple(plain[f"yaxis{n}"]["range"]) for n in (2, 4, 6, 8, 10, 12, 14)}
+    assert dimensions == {(0, 12 * 1.1)}
+    assert plain["xaxis2"]["domain"][0] > plain["xaxis"]["domain"][1]
+    assert plain["yaxis2"]["domain"][1] < plain["yaxis"]["domain"][0]
+
+
+def test_on_a_phone_two_panels_stand_side_by_side() -> None:
+    figure = panels_figure(one_axis(), ["beta"], curves_of(one_axis()))
+    narrow = figure.layout.meta["narrow"]
+    assert narrow["height"] > figure.layout.height
+    assert narrow["xaxis3"]["domain"] == narrow["xaxis"]["domain"]
+    assert {key for key in narrow if "axis" in key} == {
+        key for key in figure.layout.to_plotly_json() if "axis" in key
+    }
+
+
+def test_with_two_axes_a_row_of_panels_is_one_value_of_the_first() -> None:
+    figure = panels_figure(two_axes(), ["beta", "d_h"], curves_of(two_axes()))
+    plain = figure.layout.to_plotly_json()
+    assert plain["yaxis7"]["domain"][1] < plain["yaxis"]["domain"][0]
+    assert plain["yaxis5"]["domain"] == plain["yaxis"]["domain"]
+
+
+def test_methods_without_a_dimension_have_no_row_for_it() -> None:
+    frame = progress({("random",): [2.0], ("centre",): [3.0]}, ("method",))
+    figure = panels_figure(frame, ["method"], curves_of(frame, with_d=False))
+    assert not any(trace.name == "d" for trace in figure.data)
+    assert "yaxis2" not in figure.layout
+
+
+def test_single_seeds_on_demand() -> None:
+    frame, curves = one_axis(3), curves_of(one_axis(3))
+    more = panels_figure(frame, ["beta"], curves, singles=True)
+    assert len(more.data) == len(panels_figure(frame, ["beta"], curves).data) + 2 * 7 * 3
+
+
+def test_a_negative_value_leaves_the_log_axis() -> None:
+    frame = progress({(1,): [-5.0, -6.0], (8,): [-7.0, -8.0]}, minimum=-29.6, centre=-5.35)
+    curves = {
+        run: Curves(np.array([best]), np.array([5.0]))
+        for run, best in zip(frame["run_id"], frame["best"], strict=True)
+    }
+    for figure in (
+        panels_figure(frame, ["beta"], curves, scale="log"),
+        overlay_figure(frame, ["beta"], curves, scale="log"),
+        response_figure(frame, ["beta"], scale="log"),
+    ):
+        assert figure.layout.yaxis.type == "linear"
+        drawn = np.concatenate([t.y for t in figure.data if t.mode != "text" and not t.fill])
+        assert -7.5 in drawn  # the median itself, not its logarithm
+
+
+def test_an_empty_sweep_draws_empty_charts() -> None:
+    frame = progress({(1,): [None, None], (8,): [None, None]}, minimum=None, centre=None)
+    assert overlay_figure(frame, ["beta"], {}).data == ()
+    assert panels_figure(frame, ["beta"], {}).data == ()
+    assert response_figure(frame, ["beta"]).data == ()
+    assert all(len(trace.x) == 0 for trace in grid_figure(frame, ["beta"]).data)
+
+
+# --- response -------------------------------------------------------------------------------
+
+
+def test_the_response_curve_by_hand() -> None:
+    frame = progress({(1.0,): [1.0, 2.0, 4.0], (10.0,): [10.0, 20.0, 30.0]}, minimum=0.5)
+    figure = response_figure(frame, ["beta"], "median", "log")
+    assert figure.layout.xaxis.type == "log"
+    assert list(figure.layout.xaxis.ticktext) == ["1", "10"]
+    line = named(figure, "")
+    np.testing.assert_allclose(line.x, [1.0, 10.0])
+    np.testing.assert_allclose(line.y, [2.0, 20.0])
+    np.testing.assert_allclose(line.error_y.array, [1.0, 5.0])
+    np.testing.assert_allclose(line.error_y.arrayminus, [0.5, 5.0])
+    dots = next(trace for trace in figure.data if trace.mode == "markers")
+    assert sorted(dots.y) == [1.0, 2.0, 4.0, 10.0, 20.0, 30.0]
+    assert dots.marker.color == theme.faint(theme.SKY, 0.45)
+    grey = {trace.text[-1] for trace in figure.data if trace.line.color == theme.GREY}
+    assert grey == {"centre 30", "F* 0.5"}
+    mean = named(response_figure(frame, ["beta"], "mean", "linear"), "")
+    np.testing.assert_allclose(mean.y, [7 / 3, 20.0])
+    np.testing.assert_allclose(mean.error_y.array, [np.std([1, 2, 4], ddof=1), 10.0])
+
+
+def test_the_centre_may_change_along_the_axis() -> None:
+    frame = progress({(10,): [1.0], (90,): [2.0]}, ("d_e",), centre={(10,): 10.0, (90,): 90.0})
+    grey = next(t for t in response_figure(frame, ["d_e"]).data if t.line.color == theme.GREY)
+    assert (list(grey.x), list(grey.y)) == ([10.0, 90.0], [10.0, 90.0])
+
+
+def test_each_function_has_a_value_axis_of_its_own() -> None:
+    figure = response_figure(functions(), ["d_e", "function"])
+    assert [text for text in texts(figure) if ":" in text] == [
+        "<b>Sphere: lower is better</b>",
+        "<b>Levy: lower is better</b>",
+    ]
+    sphere, levy = figure.layout.yaxis.range, figure.layout.yaxis2.range
+    assert levy[0] > sphere[1]
+    assert figure.layout.meta["narrow"]["xaxis2"]["domain"] == (0.0, 1.0)
+    lines = [trace for trace in figure.data if trace.error_y.array is not None]
+    assert [trace.yaxis for trace in lines] == ["y", "y2"]
+    alone = progress({("sphere",): [1.0, 2.0], ("levy",): [1000.0, 2000.0]}, ("function",))
+    assert len(response_figure(alone, ["function"]).data) > 2
+
+
+def test_the_second_axis_tells_the_lines_apart() -> None:
+    figure = response_figure(two_axes(), ["beta", "d_h"])
+    assert [t.name for t in figure.data if t.showlegend] == ["dₕ = 60", "dₕ = 80", "dₕ = 100"]
+    styles = {(t.line.color, t.line.dash) for t in figure.data if t.showlegend}
+    assert len(styles) == 3
+
+
+def test_names_stand_side_by_side_without_a_line() -> None:
+    frame = progress({("dsebo",): [1.0, 2.0], ("random",): [3.0, 4.0]}, ("method",))
+    figure = response_figure(frame, ["method"])
+    assert list(figure.layout.xaxis.ticktext) == ["DSEBO", "Random search"]
+    assert named(figure, "").mode == "markers"
+
+
+# --- heat map -------------------------------------------------------------------------------
+
+
+def test_the_heat_map_by_hand() -> None:
+    frame = progress(
+        {(1, 60): [1.0, 3.0], (1, 80): [100.0, None], (8, 60): [5.0, 5.0], (8, 80): [None, None]},
+        ("beta", "d_h"),
+    )
+    figure = heat_figure(frame, ["beta", "d_h"])
+    heat = figure.data[0]
+    assert (list(heat.x), list(heat.y)) == (["1", "8"], ["60", "80"])
+    assert [list(row) for row in heat.text] == [["2", "5"], ["100 (n = 1)", ""]]
+    np.testing.assert_allclose(heat.z, [[0.0, np.log10(2.5) / np.log10(50)], [1.0, np.nan]], atol=1e-12)
+    assert figure.data[1].textfont.color[0] == "#FFFFFF"
+    of_d = heat_figure(frame, ["beta", "d_h"], "final_d").data[0]
+    assert [list(row) for row in of_d.text] == [["10", "12"], ["11 (n = 1)", ""]]
+    assert heat_figure(frame, ["beta", "d_h"], "seconds").data[0].text[0][0] == "2"
+
+
+def test_the_heat_map_colours_each_function_by_itself() -> None:
+    figure = heat_figure(functions(), ["d_e", "function"])
+    heat = figure.data[0]
+    assert list(heat.y) == ["Sphere", "Levy"]
+    np.testing.assert_allclose(heat.z, [[0.0, 1.0], [0.0, 1.0]])
+    assert "for its function" in texts(figure)[0]
+
+
+# --- grid -----------------------------------------------------------------------------------
+
+
+def test_the_grid_fills_in_by_hand() -> None:
+    frame = progress({(1,): [1.0, "running", None, None], (8,): ["failed", "paused", None, 2.0]})
+    figure = grid_figure(frame, ["beta"])
+    assert texts(figure)[1:] == ["<b>β = 1</b>", "1/4", "<b>β = 8</b>", "1/4"]
+    counted = {trace.name: len(trace.x) for trace in figure.data}
+    assert counted == {"finished": 2, "running": 1, "at rest": 1, "failed": 1}
+    finished, running = named(figure, "finished"), named(figure, "running")
+    np.testing.assert_allclose(running.y[0] / finished.y[0], 0.4)  # 40 of 100 evaluations
+    assert running.text == ("β = 1, seed 2: running, 40 of 100, best –",)
+    assert finished.marker.color == COLOURS["finished"] == theme.BLUE
+    assert finished.x[1] > running.x[0] > finished.x[0]
+
+
+def test_the_grid_of_two_axes_stands_on_both() -> None:
+    figure = grid_figure(two_axes(), ["beta", "d_h"])
+    assert list(figure.layout.xaxis.ticktext) == ["60", "80", "100"]
+    assert list(figure.layout.yaxis.ticktext) == ["1", "8"]
+    names = grid_figure(functions(), ["d_e", "function"])
+    assert list(names.layout.yaxis.ticktext) == ["Sphere", "Levy"]
+    assert list(names.layout.xaxis.ticktext) == ["10", "30"]
+
+
+def test_text_is_never_below_14_px() -> None:
+    figures = [
+        overlay_figure(one_axis(), ["beta"], curves_of(one_axis())),
+        panels_figure(one_axis(), ["beta"], curves_of(one_axis())),
+        response_figure(two_axes(), ["beta", "d_h"]),
+        heat_figure(two_axes(), ["beta", "d_h"]),
+        grid_figure(two_axes(), ["beta", "d_h"]),
+    ]
+    for figure in figures:
+        sizes = list(_sizes(figure.to_plotly_json()))
+        assert sizes
+        assert min(sizes) >= 14
+
+
+def _sizes(part: Any) -> Any:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key in ("font", "tickfont", "textfont") and isinstance(value, dict):
+                yield value.get("size", 14)
+            yield from _sizes(value)
+    elif isinstance(part, (list, tuple)):
+        for value in part:
+            yield from _sizes(value)
+
+
+@pytest.mark.parametrize("build", [overlay_figure, panels_figure])
+def test_seven_cells_of_ten_runs_are_drawn_quickly(build: Any) -> None:
+    """150 ms on a quiet machine; the best of three, as others may be at work."""
+    frame = one_axis(budget=500)
+    curves = curves_of(frame, 500)
+    build(frame, ["beta"], curves, "median")
+    spent = []
+    for _ in range(3):
+        begun = time.process_time()
+        build(frame, ["beta"], curves, "median")
+        spent.append(time.process_time() - begun)
+    assert min(spent) < 0.25

@@ -1,0 +1,135 @@
+"""The chart of a run says what the events say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsebo.charts import theme
+from dsebo.charts.function import function_picture
+from dsebo.charts.run import References, run_figure, value_span
+from objectives import names
+
+LINES = References(minimum=0.0, at_centre=8.0, paper=3.94, d_e=8, d_h=20)
+
+
+def draw(evaluations: pd.DataFrame, changes: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    figure = run_figure(evaluations, changes, more.pop("lines", LINES), 40, **more)
+    return json.loads(figure.to_json())
+
+
+def texts(figure: dict[str, Any]) -> list[str]:
+    return [note["text"] for note in figure["layout"]["annotations"]]
+
+
+def trace(figure: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in figure["data"] if one["name"] == name)
+
+
+def test_three_rows_share_one_iteration_axis(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]]
+) -> None:
+    figure = draw(evaluations, changes)
+    layout = figure["layout"]
+    assert layout["hoversubplots"] == "axis"
+    assert "xaxis2" not in layout
+    assert {one.get("yaxis", "y") for one in figure["data"]} == {"y", "y2", "y3"}
+    assert all(one.get("xaxis", "x") == "x" for one in figure["data"])
+    said = " ".join(texts(figure))
+    for title in ("Best value so far", "The subspace grows", "Slope", "dimension d", "value F(x)"):
+        assert title in said
+
+
+def test_nothing_is_smaller_than_14_px(evaluations: pd.DataFrame, changes: list[dict[str, Any]]) -> None:
+    figure = json.dumps(draw(evaluations, changes)["layout"])
+    sizes = [int(part.split("}")[0].split(",")[0]) for part in figure.split('"size": ')[1:]]
+    assert min(sizes) >= 14
+    assert "<sub" not in figure
+
+
+def test_a_bar_for_each_slope_at_its_convergence(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]]
+) -> None:
+    figure = run_figure(evaluations, changes, LINES, 40)
+    bars = next(one for one in figure.data if one.type == "bar")
+    sloped = [change for change in changes if change["slopes"]]
+    assert list(bars.x) == [change["t"] for change in sloped]
+    assert list(bars.y) == [change["slopes"][-1] for change in sloped]
+
+
+def test_the_deciding_bar_stands_out_in_every_row(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]]
+) -> None:
+    sloped = [c for c in changes if c["slopes"] and c["event"] == "expanded"]
+    chosen = sloped[0]
+    figure = run_figure(evaluations, changes, LINES, 40, chosen=chosen["t"])
+    bars = next(one for one in figure.data if one.type == "bar")
+    marks = next(one for one in figure.data if one.name == "expands to")
+    at = list(bars.x).index(chosen["t"])
+    assert bars.marker.line.color[at] == theme.VERMILLION
+    assert sum(colour == theme.VERMILLION for colour in bars.marker.line.color) == 1
+    assert marks.marker.color[list(marks.x).index(chosen["t"])] == theme.VERMILLION
+    across = [s for s in figure.layout.shapes if s.line.color == theme.VERMILLION]
+    assert [(s.x0, s.y0, s.y1) for s in across] == [(chosen["t"], 0, 1)]
+
+
+def test_s_min_s_max_k_and_step_stand_there_as_text(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]]
+) -> None:
+    decided = [change for change in changes if change["k"] is not None]
+    if not decided:
+        pytest.skip("this run scaled no step")
+    said = " ".join(texts(draw(evaluations, changes, chosen=decided[0]["t"])))
+    assert f"k = {decided[0]['k']:.2f}" in said
+    assert "sₘᵢₙ" in said
+    assert "sₘₐₓ" in said
+    assert f"Δd {decided[0]['delta_before']} → {decided[0]['delta_after']}" in said
+
+
+def test_the_grey_lines_are_named(evaluations: pd.DataFrame, changes: list[dict[str, Any]]) -> None:
+    said = texts(draw(evaluations, changes))
+    assert "centre 8" in said
+    assert "paper 3.94" in said
+    assert "F* = 0, below a log axis" in said
+    assert "dₑ = 8" in said
+    assert "dₕ = 20" in said
+    assert "F* = 0" in texts(draw(evaluations, changes, scale="linear"))
+
+
+def test_a_log_axis_gives_way_where_values_are_not_positive(evaluations: pd.DataFrame) -> None:
+    below = evaluations.assign(y=evaluations["y"] - 1000, best=evaluations["best"] - 1000)
+    figure = draw(below, [], scale="log")
+    assert figure["layout"]["yaxis"]["type"] == "linear"
+    assert "customdata" in trace(figure, "best so far")  # the hover says the true value
+
+
+def test_an_empty_run_and_one_without_a_subspace(evaluations: pd.DataFrame) -> None:
+    assert draw(evaluations.iloc[:0], [])["layout"]["yaxis3"]
+    alone = draw(evaluations.assign(d=np.nan), [], lines=References(minimum=0.0))
+    assert "yaxis2" not in alone["layout"]
+
+
+def test_500_evaluations_fit_in_30_kB(changes: list[dict[str, Any]]) -> None:
+    t = np.arange(1, 501)
+    y = np.random.default_rng(0).uniform(1, 90, 500)
+    frame = pd.DataFrame({"t": t, "y": y, "best": np.minimum.accumulate(y), "d": 5 + t // 25})
+    figure = run_figure(frame, changes, LINES, 500)
+    assert len(figure.to_json()) < 26_000
+
+
+def test_a_replay_keeps_its_axes(evaluations: pd.DataFrame, changes: list[dict[str, Any]]) -> None:
+    span = value_span(evaluations, LINES, "log")
+    early = draw(evaluations.iloc[:5], [], value_range=span)
+    late = draw(evaluations, changes, value_range=span)
+    assert early["layout"]["yaxis"]["range"] == late["layout"]["yaxis"]["range"]
+    assert early["layout"]["xaxis"]["range"] == late["layout"]["xaxis"]["range"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_function_has_a_picture(name: str) -> None:
+    picture = json.loads(function_picture(name, 0.5))
+    assert picture["data"][0]["type"] == "contour"

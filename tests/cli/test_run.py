@@ -1,0 +1,118 @@
+"""The terminal: events as JSON lines, sentences for people, exit codes that mean something."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SMALL = ["--D", "40", "--d-e", "4", "--d-h", "12", "--d-l", "2", "--beta", "3", "--budget", "20"]
+
+
+def dsebo(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dsebo", *arguments], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_json_lines() -> None:
+    shown = dsebo("run", *SMALL, "--seed", "2", "--no-store", "--json")
+    assert shown.returncode == 0, shown.stderr
+    events = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert [events[0]["event"], events[-1]["event"]] == ["started", "finished"]
+    evaluated = [event for event in events if event["event"] == "evaluated"]
+    assert [event["t"] for event in evaluated] == list(range(1, 21))
+    assert {"t", "y", "best", "d", "seconds"} <= set(evaluated[0])
+    expanded = next(event for event in events if event["event"] == "expanded")
+    assert {
+        "t",
+        "d_from",
+        "d_to",
+        "dims",
+        "bests",
+        "slopes",
+        "s_min",
+        "s_max",
+        "k",
+        "delta_before",
+        "delta_after",
+        "T_before",
+        "T_after",
+        "text",
+    } <= set(expanded)
+
+
+def test_for_people() -> None:
+    shown = dsebo("run", *SMALL, "--no-store")
+    assert shown.returncode == 0, shown.stderr
+    assert "DSEBO on sphere, D = 40" in shown.stdout
+    assert "no gain above 0.5" in shown.stdout
+    assert "20 evaluations, best value" in shown.stdout
+
+
+def test_config_file_with_flags_over_it(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({"objective": {"name": "levy", "D": 30, "d_e": 3}, "budget": 4}))
+    shown = dsebo("run", "--config", str(file), "--budget", "3", "--no-store", "--json")
+    started = json.loads(shown.stdout.splitlines()[0])
+    assert started["config"]["objective"]["name"] == "levy"
+    assert started["config"]["budget"] == 3
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--d-e", "2000"], "d_e = 2000 is not allowed: a whole number from 1 to D = 1000."),
+        (["--d-l", "50", "--d-h", "20"], "d_l = 50 is not allowed"),
+        (["--beta", "nan"], "beta = nan is not allowed"),
+        (["--budget", "many"], "budget = 'many' is not allowed: a whole number"),
+        (["--function", "spher"], "Did you mean 'sphere'?"),
+        (["--config", "missing.json"], "cannot be read"),
+        (["--method", "simplex"], "method = 'simplex' is not allowed"),
+    ],
+)
+def test_bad_input_exits_with_2_and_a_sentence(flags: list[str], sentence: str) -> None:
+    shown = dsebo("run", *flags)
+    assert shown.returncode == 2
+    assert sentence in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_interrupt_ends_cleanly_with_what_was_found() -> None:
+    command = [sys.executable, "-u", "-m", "dsebo", "run", "--no-store", "--json", "--budget", "400"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if json.loads(line)["t"] == 5:
+            break
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=60)
+    last = json.loads(rest.splitlines()[-1])
+    assert process.returncode == 130
+    assert (last["event"], last["state"]) == ("finished", "interrupted")
+    assert last["best"] is not None
+    assert "Traceback" not in errors
+
+
+def test_help_is_quick_and_lists_the_papers_symbols() -> None:
+    began = time.perf_counter()
+    shown = subprocess.run(
+        [sys.executable, "-m", "dsebo", "run", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "160"},
+    )
+    assert time.perf_counter() - began < 20
+    for flag in ("--D", "--d-e", "--K", "--c", "--beta", "--d-l", "--d-h", "--variant"):
+        assert f"{flag} " in shown.stdout
+
+
+def test_functions_are_listed() -> None:
+    shown = dsebo("functions")
+    assert "michalewicz" in shown.stdout

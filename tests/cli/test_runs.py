@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from dsebo.cli.runs import add_commands
+from dsebo.runs import Store
+from dsebo.runs.foreground import stored_run
+from tests.small import history, reference, small
+from tests.transfer.test_transfer import pair, zipped
+
+app = typer.Typer()
+add_commands(app)
+
+
+@pytest.fixture
+def call(url: str) -> Any:
+    def run(*words: str, code: int = 0) -> Result:
+        result = CliRunner().invoke(app, [*words, "--db", url])
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+def test_runs_lists_filters_and_sorts(call: Any, two: list[str]) -> None:
+    table = call("runs").output
+    assert two[0][:8] in table
+    assert "14/14" in table
+    assert table.count("finished") == 2  # on 80 columns too
+    rows = json.loads(call("runs", "--json").output)
+    assert [row["id"] for row in rows] == two[::-1]
+    assert {"id", "state", "best", "n_done", "config"} <= set(rows[0])
+    assert rows[1]["config"]["objective"]["D"] == 50
+    by_name = json.loads(call("runs", "--json", "--sort", "name", "--ascending").output)
+    assert [row["name"] for row in by_name] == ["=1+1", "other"]
+    assert len(json.loads(call("runs", "--json", "--method", "random").output)) == 1
+    assert len(json.loads(call("runs", "--json", "--tag", "a b", "--limit", "5").output)) == 1
+    assert json.loads(call("runs", "--json", "--state", "failed").output) == []
+    assert "No runs." in call("runs", "--search", "nothing").output
+    assert "state = 'odd' is not allowed" in call("runs", "--state", "odd", code=1).output
+
+
+def test_show(call: Any, two: list[str]) -> None:
+    shown = call("show", two[0][:10]).output
+    assert "finished, 14 of 14 evaluations" in shown
+    assert "First step" in shown
+    plain = json.loads(call("show", two[0], "--json").output)
+    assert plain["events"][0]["event"] == "started"
+    assert plain["versions"]["python"]
+    assert call("show", "zz", code=1).output == "id = 'zz' is not a run of this store.\n"
+
+
+def test_resume(call: Any, store: Store) -> None:
+    config, ids = small(budget=12), []
+    events = stored_run(config, store, on_id=ids.append)
+    for event in events:
+        if event.t == 4:
+            break
+    assert "keeps it while it lives" not in call("runs").output
+    events.close()
+    assert "finished: 12 evaluations" in call("resume", ids[0][:9]).output
+    assert history(store, ids[0]) == reference(config)
+    assert "has finished its 12 evaluations" in call("resume", ids[0], code=1).output
+
+
+def test_resume_as_json_lines(call: Any, store: Store) -> None:
+    ids: list[str] = []
+    events = stored_run(small(budget=6, method="random"), store, on_id=ids.append)
+    next(events)
+    next(events)
+    events.close()
+    lines = [json.loads(line) for line in call("resume", ids[0], "--json").output.splitlines()]
+    assert [line["t"] for line in lines] == [2, 3, 4, 5, 6, 6]
+    assert lines[-1]["event"] == "finished"
+
+
+def test_export_and_import(call: Any, two: list[str], tmp_path: Path, store: Store) -> None:
+    frame = pd.read_csv(io.StringIO(call("export", *two, "--format", "csv").output))
+    assert len(frame) == 18
+    for form in ("csv", "parquet", "json", "optuna"):
+        out = tmp_path / f"out.{form}"
+        call("export", two[0][:8], "--format", form, "-o", str(out))
+        assert out.stat().st_size > 100
+    group = store.get_run(two[1]).group
+    assert len(pd.read_csv(io.StringIO(call("export", "--group", group).output))) == 4
+    assert "ID is missing" in call("export", "--group", "none", code=1).output
+    assert "parquet needs a file" in call("export", two[0], "--format", "parquet", code=1).output
+    assert "cannot be written" in call("export", two[0], "-o", str(tmp_path), code=1).output
+    (tmp_path / "r.zip").write_bytes(zipped(pair()))
+    call("import", str(tmp_path / "out.json"), str(tmp_path / "r.zip"))
+    assert store.count_runs() == 4
+    (tmp_path / "bad.json").write_text('{\n"format": }')
+    assert "bad.json, line 2: not JSON" in call("import", str(tmp_path / "bad.json"), code=1).output
+    assert store.count_runs() == 4
+
+
+def test_html_comes_from_the_report(call: Any, two: list[str], tmp_path: Path) -> None:
+    report = ModuleType("dsebo.transfer.html")
+    report.export_html = lambda store, ids: f"<html>{len(ids)}".encode()  # type: ignore[attr-defined]
+    before = sys.modules.get("dsebo.transfer.html")
+    sys.modules["dsebo.transfer.html"] = report
+    try:
+        call("export", *two, "--format", "html", "-o", str(tmp_path / "r.html"))
+    finally:
+        del sys.modules["dsebo.transfer.html"]
+        if before is not None:
+            sys.modules["dsebo.transfer.html"] = before
+    assert (tmp_path / "r.html").read_text() == "<html>2"
+
+
+def test_delete_and_restore(call: Any, two: list[str], store: Store) -> None:
+    call("delete", two[0][:8])
+    assert [row.id for row in store.list_runs()] == [two[1]]
+    assert two[0] in call("runs", "--deleted", "--json").output
+    call("delete", two[0], "--restore")
+    assert store.count_runs() == 2
+
+
+def test_a_store_that_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_text("no database" * 100)
+    result = CliRunner().invoke(app, ["runs", "--db", str(tmp_path / "x.db")])
+    assert result.exit_code == 1
+    assert "is not a dsebo store" in result.output

@@ -1,0 +1,131 @@
+"""What the tests of sweeps share: a small sweep, and runs of it made by hand."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from typing import Any
+
+from dsebo.config import RunConfig
+from dsebo.experiments.engines import Engine
+from dsebo.experiments.records import progress
+from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.worker import Outcome, Task, work
+from dsebo.runs import Store
+from dsebo.runs.foreground import stored_run
+from tests.small import history, reference
+
+BASE = {
+    "objective": {"name": "sphere", "D": 50, "d_e": 5},
+    "optimizer": {"method": "dsebo", "d_l": 2, "d_h": 20, "beta": 4},
+    "budget": 12,
+}
+
+
+def spec(axes: dict[str, Any] | None = None, seeds: str = "1-2", **base: Any) -> SweepSpec:
+    """Quick to run: two values of β and two seeds, unless told otherwise."""
+    return SweepSpec.parse({"base": {**BASE, **base}, "axes": axes or {"beta": [2, 4]}, "seeds": seeds})
+
+
+def random_spec(runs: int = 4, budget: int = 5) -> SweepSpec:
+    """Runs of random search, which take next to no time."""
+    base = {**BASE, "optimizer": {"method": "random"}, "budget": budget}
+    return SweepSpec.parse({"base": base, "axes": {"c": [1, 2]}, "seeds": f"1-{runs // 2}"})
+
+
+def make(store: Store, config: RunConfig, stop: int | None = None, **more: Any) -> str:
+    """A finished run, or one that stopped after so many evaluations."""
+    ids: list[str] = []
+    events = stored_run(config, store, on_id=ids.append, **more)
+    for event in events:
+        if event.kind == "evaluated" and event.t == stop:
+            events.close()
+    return ids[0]
+
+
+class ThreadEngine(Engine):
+    """Workers in threads: the same tasks, without the seconds that processes take to start.
+
+    Args:
+        workers: How many.
+        before: Called with each task before it is worked on; may raise as a broken pool does.
+    """
+
+    local = False
+
+    def __init__(self, workers: int = 2, before: Callable[[Task], None] = lambda _: None) -> None:
+        self._workers, self._before = workers, before
+        self.replaced = 0
+        self.executor = ThreadPoolExecutor(workers)
+
+    def at_once(self) -> int:
+        return self._workers
+
+    def replace(self) -> None:
+        self.replaced += 1
+
+    def close(self) -> None:
+        self.executor.shutdown(wait=True)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        return self.executor.submit(self._work, task)
+
+    def _work(self, task: Task) -> Outcome:
+        self._before(task)
+        return work(task)
+
+
+def check_histories(store: Store, sweep: SweepSpec) -> None:
+    """Every run of the sweep is, bit for bit, what the engine gives undisturbed."""
+    runs = progress(store, sweep)
+    assert list(runs["state"]) == ["finished"] * sweep.total
+    for planned, run_id in zip(sweep.planned(), runs["run_id"], strict=True):
+        assert history(store, run_id) == reference(planned.config)
+
+
+class BreakingEngine(ThreadEngine):
+    """Threads that die as loky's processes do: with one, all that the pool had is lost.
+
+    Args:
+        dies: Whether a worker dies of a task. The others take longer than that.
+    """
+
+    def __init__(self, dies: Callable[[Task], bool], workers: int = 4) -> None:
+        super().__init__(workers)
+        self._dies, self._lock = dies, threading.Lock()
+        self._pool: list[Future[Outcome]] | None = []  # None: broken
+
+    def replace(self) -> None:
+        super().replace()
+        self._pool = []
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        with self._lock:
+            if self._pool is None:
+                raise BrokenExecutor("a worker died")
+            future: Future[Outcome] = Future()
+            self._pool.append(future)
+        self.executor.submit(self._live, task, future)
+        return future
+
+    def _live(self, task: Task, future: Future[Outcome]) -> None:
+        if future.done():  # it was still in the queue
+            return
+        if self._dies(task):
+            self._break()
+            return
+        time.sleep(0.03)
+        if not future.done():  # else it was killed with the others
+            outcome = work(task)
+            with self._lock:
+                if not future.done():
+                    future.set_result(outcome)
+
+    def _break(self) -> None:
+        with self._lock:
+            for future in self._pool or []:
+                if not future.done():
+                    future.set_exception(BrokenExecutor("a worker died"))
+            self._pool = None

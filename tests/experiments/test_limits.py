@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from dsebo.experiments.holding import claim_sweep
+from dsebo.experiments.limits import MAX_AT_WORK, sweep_check
+from dsebo.experiments.plan import plan
+from dsebo.experiments.records import create_sweep, list_sweeps, order
+from dsebo.experiments.spec import SweepSpec
+from dsebo.runs import LimitExceeded, Limits, LimitSettings, Settings, Store
+from tests.experiments.helpers import make, random_spec, spec
+
+
+def limited(mode: str = "local", **owner: float) -> Settings:
+    return Settings(mode=mode, limits=LimitSettings(owner=Limits(**owner)))  # type: ignore[arg-type]
+
+
+def ask(store: Store, settings: Settings, sweep: SweepSpec, owner: str = "local") -> str:
+    return create_sweep(store, sweep, owner, sweep_check(settings, owner, sweep))
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"seconds": 0.1}, r"A predicted time of 1 s is over the limit of 0.1 s for an owner"),
+        ({"memory_mb": 1}, r"A predicted memory of \d MB is over the limit of 1 MB for an owner"),
+        ({"budget": 5}, "budget = 12 is over the limit of 5 evaluations"),
+        ({"D": 10}, "D = 50 is over the limit of 10"),
+    ],
+)
+def test_too_much_is_refused_with_the_figure(store: Store, limit: dict[str, float], said: str) -> None:
+    with pytest.raises(LimitExceeded, match=said):
+        ask(store, limited(**limit), spec(seeds="1-3"))
+    assert list_sweeps(store) == []
+
+
+def test_what_is_in_the_store_costs_nothing(store: Store) -> None:
+    sweep = spec(seeds="1")
+    settings = limited(seconds=1.2 * plan(store, sweep).seconds / 2)
+    with pytest.raises(LimitExceeded):
+        ask(store, settings, sweep)
+    make(store, sweep.planned()[0].config)
+    assert ask(store, settings, sweep)
+
+
+def test_other_sweeps_at_work_count(store: Store) -> None:
+    sweep = spec(seeds="1-5")
+    settings = limited(seconds=1.5 * plan(store, sweep).seconds)
+    first = ask(store, settings, sweep)
+    with pytest.raises(LimitExceeded, match="predicted time"):
+        ask(store, settings, sweep)
+    assert order(store, first, "cancel") is None
+    assert ask(store, settings, sweep)
+
+
+def test_a_student_has_one_sweep_at_a_time(store: Store) -> None:
+    settings = limited("class", seconds=1000)
+    first = ask(store, settings, random_spec(), "anna")
+    assert ask(store, settings, random_spec(), "ben")
+    with pytest.raises(LimitExceeded, match="1 sweep at work is the limit for an owner"):
+        ask(store, settings, random_spec(), "anna")
+    order(store, first, "cancel")
+    assert ask(store, settings, random_spec(), "anna")
+
+
+def test_there_is_a_limit_for_all(store: Store) -> None:
+    settings = limited()
+    for _ in range(MAX_AT_WORK):
+        claim_sweep(store, ask(store, settings, random_spec()), 1)
+    with pytest.raises(LimitExceeded, match=f"{MAX_AT_WORK} sweeps at work are the limit"):
+        ask(store, settings, random_spec())

@@ -1,0 +1,47 @@
+"""Runs of a method on a function of one's own, without the machinery of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dsebo.config import MethodConfig, RunConfig
+from dsebo.events import Event
+from dsebo.methods.base import Array, Candidate, Optimizer
+from dsebo.methods.making import make_optimizer
+from dsebo.threads import one_thread
+
+
+def settings_of(method: str, D: int, **settings: Any) -> MethodConfig:
+    """A method's config, completed and checked as for a run."""
+    whole = {"objective": {"D": D, "d_e": 1}, "optimizer": {"method": method, **settings}}
+    return RunConfig.parse(whole).optimizer
+
+
+def optimizer_of(method: str, D: int, budget: int = 100, seed: int = 1, **settings: Any) -> Any:
+    """A new optimizer; typed loosely, as tests look at what each has of its own."""
+    return make_optimizer(settings_of(method, D, **settings), D, budget, seed)
+
+
+def play(
+    optimizer: Optimizer, function: Callable[[Array], float], steps: int
+) -> tuple[list[Candidate], list[float], list[Event]]:
+    """(candidates, values, events) of that many steps."""
+    asked: list[Candidate] = []
+    values: list[float] = []
+    events: list[Event] = []
+    with one_thread():
+        for _ in range(steps):
+            candidate = optimizer.ask()
+            y = function(candidate.x)
+            events += optimizer.tell(candidate, y).events
+            asked.append(candidate)
+            values.append(y)
+    return asked, values, events
+
+
+def sphere(centre: float = 0.0) -> Callable[[Array], float]:
+    """The squared distance to a point of the diagonal."""
+    return lambda x: float(np.sum((x - centre) ** 2))

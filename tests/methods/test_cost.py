@@ -1,0 +1,73 @@
+"""Every peer predicts its cost; the predictions are of the size that was measured."""
+
+import pandas as pd
+import pytest
+
+from benchmarks import peer_cost
+from dsebo.config import METHODS, RunConfig
+from dsebo.methods.cost import CostedConfig
+from dsebo.methods.effort import effort
+from dsebo.runs.predict import predict
+
+# CPU seconds of the first n evaluations at D, by method.
+MEASURED = pd.read_csv(peer_cost.MEASURED)
+
+
+def config_of(method: str, D: int = 1000) -> CostedConfig:
+    found = RunConfig.parse({"objective": {"D": D}, "optimizer": {"method": method}}).optimizer
+    assert isinstance(found, CostedConfig)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("dsebo", {"raw_samples": 100_000}),
+        ("dsebo", {"fit_iterations": 1000}),
+        ("dsebo", {"refit_every": 0.0}),
+        ("hesbo", {"restarts": 500}),
+        ("hesbo", {"raw_samples": 100_000}),
+        ("turbo", {"candidates": 50_000}),
+        ("turbo", {"features": 5000}),
+        ("bandit-softmax", {"acq_iterations": 4000}),
+    ],
+)
+def test_settings_that_take_longer_cost_more(method: str, change: dict[str, float]) -> None:
+    usual = predict(RunConfig.parse({"optimizer": {"method": method}}))
+    more = predict(RunConfig.parse({"optimizer": {"method": method, **change}}))
+    assert more.seconds > 1.5 * usual.seconds
+    if "raw_samples" in change:
+        assert more.memory_bytes > usual.memory_bytes + 8 * 500 * 100_000
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_at_the_defaults_nothing_is_scaled(method: str) -> None:
+    assert effort(RunConfig.parse({"optimizer": {"method": method}}).optimizer, 500) == 1.0
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "dsebo"])
+def test_cost_grows_with_the_space_and_the_budget(method: str) -> None:
+    config = config_of(method, 100)
+    small, long, wide = config.cost(100, 100), config.cost(100, 1000), config.cost(10_000, 100)
+    assert 0 < small.seconds <= long.seconds
+    assert small.seconds <= wide.seconds
+    assert small.memory_bytes < wide.memory_bytes
+    assert small.memory_bytes <= long.memory_bytes
+
+
+@pytest.mark.parametrize("method", peer_cost.TIMED)
+def test_predictions_are_near_what_was_measured(method: str) -> None:
+    for D, n, factor in ((100, 500, 1.6), (1000, 500, 1.6), (5000, 100, 2.0)):
+        rows = MEASURED[(MEASURED.method == method) & (MEASURED.D == D) & (MEASURED.n == n)]
+        predicted = predict(peer_cost.config_of(method, D)).seconds
+        assert 1 / factor < predicted / rows.seconds.item() < factor
+
+
+def test_each_method_is_fitted_to_its_own_runs() -> None:
+    fitted = [config_of(method).COEFFICIENTS for method in peer_cost.TIMED if method != "dsebo"]
+    assert len(set(fitted)) == len(fitted)
+
+
+def test_a_long_run_of_random_search_stays_cheap() -> None:
+    """Nothing but a model costs more than in proportion to n."""
+    assert config_of("random").cost(1000, 100_000).seconds < 60

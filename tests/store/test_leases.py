@@ -1,0 +1,147 @@
+"""A run is never written by two: leases, heartbeats, take-over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from dsebo.runs import LeaseLost, RunManager, Settings, Store, StoreError
+from dsebo.runs.commands import order
+from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.store import leases, schema
+from dsebo.store.leases import Heartbeat, Holder, Lease
+from dsebo.store.writing import claim, set_state
+from tests.runs.jobs import try_to_resume, work
+from tests.small import history, kill, reference, small, wait_for, wait_state
+
+CONFIG = small(budget=20)
+
+
+def half_done(store: Store, at: int = 5) -> tuple[str, Any]:
+    """A run held by this process, stopped in the middle; close what is returned to end it."""
+    ids: list[str] = []
+    events = stored_run(CONFIG, store, on_id=ids.append)
+    for event in events:
+        if event.t == at and event.kind == "evaluated":
+            break
+    return ids[0], events
+
+
+def set_row(store: Store, run_id: str, **values: Any) -> None:
+    with store.write() as connection:
+        connection.execute(update(schema.run).where(schema.run.c.id == run_id).values(**values))
+
+
+def test_a_taken_run_cannot_be_written_by_its_old_holder(store: Store) -> None:
+    run_id, events = half_done(store)
+    set_row(store, run_id, lease_host="elsewhere", lease_expires=time.time() - 1)
+    assert store.get_run(run_id).state == "stalled"
+    lease = claim(store, run_id)
+    with pytest.raises(LeaseLost, match="no longer this process's"):
+        next(events)
+    assert store.get_run(run_id).n_done == 5  # what the old holder had made was not written
+    set_state(store, lease, "running")
+    set_row(store, run_id, lease_expires=time.time() - 1, lease_host="elsewhere")
+    list(resumed_run(store, run_id))
+    assert history(store, run_id) == reference(CONFIG)
+
+
+def test_a_lease_elsewhere_is_kept_until_it_expires(store: Store) -> None:
+    run_id, events = half_done(store)
+    set_row(store, run_id, lease_host="elsewhere", lease_expires=time.time() + 60)
+    assert store.get_run(run_id).state == "running"
+    with pytest.raises(StoreError, match="is at work in process"):
+        claim(store, run_id)
+    set_row(store, run_id, lease_expires=time.time() - 1)
+    assert store.get_run(run_id).state == "stalled"
+    assert [row.id for row in store.list_runs(states=["stalled"])] == [run_id]
+    assert store.list_runs(states=["running"]) == []
+    assert store.count_runs(states=["stalled"]) == 1
+    manager = RunManager(store, Settings(slots=1))
+    assert store.get_run(run_id).state == "stalled"  # not marked: it may come back
+    manager.resume(run_id)
+    wait_state(store, run_id, "finished")
+    manager.close()
+    with pytest.raises(LeaseLost):
+        next(events)
+    assert history(store, run_id) == reference(CONFIG)
+
+
+def test_a_living_process_keeps_its_lease(processes: Any, url: str, store: Store) -> None:
+    long = small(budget=2000)
+    process = processes.Process(target=work, args=(url, long.to_json()))
+    process.start()
+    run_id = wait_for(lambda: [row.id for row in store.list_runs() if row.n_done > 2])[0]
+    assert order(store, run_id, "pause") is None
+    wait_state(store, run_id, "paused")  # and so not in the middle of a transaction
+    os.kill(process.pid, signal.SIGSTOP)  # it lives, but its heartbeat does not
+    try:
+        set_row(store, run_id, lease_expires=time.time() - 1)
+        assert store.get_run(run_id).state == "stalled"
+        with pytest.raises(StoreError, match=f"process {process.pid} on .* keeps it while it lives"):
+            claim(store, run_id)
+        assert store.mark_interrupted() == 0
+    finally:
+        kill(process)
+    assert store.get_run(run_id).state == "interrupted"  # seen at once, before anyone marks it
+    assert store.mark_interrupted() == 1
+    claim(store, run_id)
+
+
+def test_the_heartbeat_has_a_thread_of_its_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.05)
+    run_id, events = half_done(store)
+    lease = Lease(run_id, token(store, run_id))
+    heartbeat = Heartbeat(store)
+    heartbeat.hold([lease])
+    first = expires(store, run_id)
+    wait_for(lambda: expires(store, run_id) > first)  # though the run does nothing at all
+    heartbeat.drop(lease)
+    heartbeat.close()
+    events.close()
+    assert store.get_run(run_id).state == "interrupted"
+
+
+def token(store: Store, run_id: str) -> Any:
+    with store.read() as connection:
+        chosen = select(schema.run.c.lease_token).where(schema.run.c.id == run_id)
+        return connection.execute(chosen).scalar_one()
+
+
+def expires(store: Store, run_id: str) -> Any:
+    with store.read() as connection:
+        chosen = select(schema.run.c.lease_expires).where(schema.run.c.id == run_id)
+        return connection.execute(chosen).scalar_one()
+
+
+def test_who_is_alive() -> None:
+    me = Holder.this()
+    assert me.alive() is True
+    assert Holder(me.host, me.pid, "another start").alive() is False  # the pid was used again
+    assert Holder(me.host, 2**22 + 5, me.process).alive() is False
+    assert Holder("elsewhere", me.pid, me.process).alive() is None
+
+
+def test_two_processes_do_not_run_the_same_run(processes: Any, any_url: str) -> None:
+    store = Store.open(any_url)
+    run_id, events = half_done(store)
+    events.close()
+    start, answers = processes.Event(), processes.Queue()
+    both = [processes.Process(target=try_to_resume, args=(any_url, run_id, start, answers)) for _ in range(3)]
+    for process in both:
+        process.start()
+    time.sleep(1.0)
+    start.set()
+    said = [answers.get(timeout=60) for _ in both]
+    for process in both:
+        process.join(30)
+    worked = [answer for answer in said if answer == 15]
+    refused = [answer for answer in said if "at work" in str(answer) or "finished" in str(answer)]
+    assert (len(worked), len(refused)) == (1, 2), said
+    assert history(store, run_id) == reference(CONFIG)
+    store.close()

@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, insert, text, update
+
+from dsebo.run import Runner
+from dsebo.runs import RunNotFound, Store, StoreError
+from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.store import schema
+from dsebo.store.rows import COLUMNS
+from dsebo.store.writing import NewRuns, create
+from dsebo.threads import one_thread
+from tests.small import history, reference, small
+
+FIRST_SCHEMA = Path(__file__).parents[1] / "fixtures" / "schema_0001.db"
+
+
+def finished(store: Store, config: Any, **more: Any) -> str:
+    ids: list[str] = []
+    list(stored_run(config, store, on_id=ids.append, **more))
+    return ids[0]
+
+
+def test_a_stored_run_is_the_engines_own(any_url: str) -> None:
+    store = Store.open(any_url)
+    config = small(budget=12)
+    run_id = finished(store, config, name="first", tags=["a", "ü"])
+    assert history(store, run_id) == reference(config)
+    row = store.get_run(run_id)
+    assert (row.state, row.n_done, row.budget, row.name) == ("finished", 12, 12, "first")
+    assert row.tags == ("a", "ü")
+    assert row.config == config.model_dump(mode="json")
+    assert row.best == store.evaluations(run_id)["y"].min()
+    assert row.minimum == 0.0
+    assert row.at_centre == pytest.approx(5.0045)
+    assert row.seconds == pytest.approx(store.evaluations(run_id)["seconds"].sum())
+    assert row.started is not None
+    assert row.finished is not None
+    assert row.created <= row.started <= row.finished
+    assert store.versions(run_id)["numpy"] == np.__version__
+    store.close()
+
+
+@pytest.mark.parametrize("method", ["dsebo", "random", "centre"])
+def test_a_point_comes_back_as_it_was(store: Store, method: str) -> None:
+    config = small(budget=6, method=method)
+    run_id = finished(store, config)
+    runner, points = Runner.from_config(config), []
+    with one_thread():  # as every run has it: with more, the last bits may differ
+        while not runner.done:
+            points.append(runner.optimizer.ask().x)
+            runner.step()
+    assert len(points) == store.get_run(run_id).n_done
+    for t, x in enumerate(points, 1):
+        np.testing.assert_array_equal(store.point(run_id, t), x)
+    with pytest.raises(StoreError, match="t = 99 is not an evaluation"):
+        store.point(run_id, 99)
+
+
+def test_reading_is_incremental(store: Store) -> None:
+    run_id = finished(store, small(budget=20))
+    everything = store.evaluations(run_id)
+    assert list(everything["t"]) == list(range(1, 21))
+    assert list(store.evaluations(run_id, after=15)["t"]) == [16, 17, 18, 19, 20]
+    assert len(store.evaluations(run_id, after=20)) == 0
+    assert list(store.evaluations(run_id, after=20).columns) == list(everything.columns)
+    events = store.events(run_id)
+    assert events[0]["event"] == "started"
+    assert store.events(run_id, after=10) == [event for event in events if event["t"] > 10]
+
+
+def test_a_failed_evaluation_is_kept_as_such(store: Store, monkeypatch: Any) -> None:
+    evaluate = Runner._evaluate
+
+    def sometimes(self: Runner, x: Any) -> float:
+        return float("nan") if self.t == 4 else evaluate(self, x)
+
+    monkeypatch.setattr(Runner, "_evaluate", sometimes)
+    run_id = finished(store, small(budget=8))
+    frame = store.evaluations(run_id)
+    assert list(frame["failed"]) == [False] * 4 + [True] + [False] * 3
+    assert np.isnan(frame["y"][4])
+    assert frame["best"][4] == frame["best"][3]
+
+
+def test_another_s_is_refused(store: Store) -> None:
+    config = small(budget=8)
+    ids: list[str] = []
+    events = stored_run(config, store, on_id=ids.append)
+    for event in events:
+        if event.t == 4:
+            break
+    events.close()
+    run_id = ids[0]
+    with store.write() as connection:
+        payload = {**store.events(run_id)[0], "checksum": "0" * 16}
+        connection.execute(update(schema.event).values(payload=json.dumps(payload)))
+    with pytest.raises(StoreError, match="another random matrix S"):
+        list(resumed_run(store, run_id))
+    assert store.get_run(run_id).state == "interrupted"
+    assert "another random matrix" in str(store.get_run(run_id).error)
+    assert store.get_run(run_id).n_done == 4
+    with pytest.raises(StoreError, match="another random matrix S"):
+        store.point(run_id, 1)
+
+
+def some_runs(store: Store) -> list[str]:
+    ids = []
+    for i, (method, name, tags) in enumerate(
+        [("random", "Alpha", ["x"]), ("centre", "beta 100%", ["xy", "x"]), ("random", "gamma", [])]
+    ):
+        config = small(budget=3 + i, seed=i, method=method)
+        ids.append(finished(store, config, name=name, tags=tags))
+    return ids
+
+
+def test_filters_and_order(any_url: str) -> None:
+    store = Store.open(any_url)
+    a, b, c = some_runs(store)
+
+    def found(**filters: Any) -> set[str]:
+        rows = store.list_runs(**filters)
+        assert store.count_runs(**filters) == len(rows)
+        return {row.id for row in rows}
+
+    assert found() == {a, b, c}
+    assert found(methods=["random"]) == {a, c}
+    assert found(functions=["levy"]) == set()
+    assert found(tags=["x"]) == {a, b}
+    assert found(tags=["xy"]) == {b}
+    assert found(tags=["X"]) == set()
+    assert found(search="ALPHA") == {a}
+    assert found(search="100%") == {b}
+    assert found(search="%") == {b}
+    assert found(search=b[:9]) == {b}
+    assert found(states=["finished"]) == {a, b, c}
+    assert found(states=["running", "stalled"]) == set()
+    assert found(owner="local") == {a, b, c}
+    assert found(owner="someone") == set()
+    assert found(group=store.get_run(a).group) == {a}
+    assert found(ids=[a, c]) == {a, c}
+    assert found(deleted=True) == set()
+    assert [row.id for row in store.list_runs()] == [c, b, a]
+    assert [row.id for row in store.list_runs(order_by="name", descending=False)] == [a, b, c]
+    assert [row.id for row in store.list_runs(order_by="seed", limit=1, offset=1)] == [b]
+    bests = [row.best or 0.0 for row in store.list_runs(order_by="best", descending=False)]
+    assert bests == sorted(bests)
+    with pytest.raises(StoreError, match="order_by = 'nonsense' is not allowed: one of created"):
+        store.list_runs(order_by="nonsense")
+    with pytest.raises(StoreError, match="state = 'busy' is not allowed"):
+        store.list_runs(states=["busy"])
+    store.close()
+
+
+def test_an_id_may_be_shortened_while_unique(store: Store) -> None:
+    ids = [finished(store, small(budget=2, method="random", seed=i)) for i in range(20)]
+    by_first: dict[str, list[str]] = {}
+    for run_id in ids:
+        by_first.setdefault(run_id[0], []).append(run_id)
+    assert store.get_run(ids[0][:12]).id == ids[0]
+    shared = next(first for first, same in by_first.items() if len(same) > 1)
+    with pytest.raises(RunNotFound, match="shared by several runs"):
+        store.get_run(shared)
+    for wrong in ("zz", "%", "_", ""):
+        with pytest.raises(RunNotFound):
+            store.get_run(wrong)
+
+
+def test_sqlite_is_set_up(store: Store) -> None:
+    with store.read() as connection:
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
+        assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
+    with pytest.raises(StoreError, match="FOREIGN KEY"):
+        orphan(store)
+
+
+def orphan(store: Store) -> None:
+    with store.write() as connection:
+        row = {"run_id": "x" * 32, "t": 1, "state": "{}"}
+        connection.execute(insert(schema.checkpoint), row)
+
+
+def test_a_row_is_a_plain_dataclass(store: Store) -> None:
+    import copy
+    import dataclasses
+    import pickle
+
+    run_id = finished(store, small(budget=2, method="random"))
+    row = store.get_run(run_id)
+    assert dataclasses.replace(row, name="n").config == row.config
+    assert dataclasses.asdict(store.get_run(run_id))["config"] == row.config
+    assert store.get_run(run_id) == row
+    assert copy.copy(store.get_run(run_id)).config == row.config
+    assert pickle.loads(pickle.dumps(store.get_run(run_id))) == row
+    with pytest.raises(AttributeError):
+        row.nonsense  # noqa: B018
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        row.name = "other"  # type: ignore[misc]
+
+
+# -- schema ---------------------------------------------------------------------------------
+
+
+def test_the_first_schema_is_migrated(tmp_path: Path) -> None:
+    file = tmp_path / "old.db"
+    shutil.copy(FIRST_SCHEMA, file)
+    store = Store.open(str(file))
+    done, stopped = store.get_run("a"), store.get_run("b")
+    assert (done.state, done.budget, done.n_done, done.tags) == ("finished", 12, 12, ("old",))
+    assert (stopped.state, stopped.n_done) == ("interrupted", 7)  # no lease: nobody works on it
+    assert done.minimum == 0.0
+    assert done.d == store.evaluations("a")["d"].iloc[-1]
+    assert done.seconds == pytest.approx(store.evaluations("a")["seconds"].sum())
+    assert len(store.evaluations("b")) == 7
+    list(resumed_run(store, "b"))
+    assert len(store.evaluations("b")) == 12
+    assert store.get_run("b").state == "finished"
+    store.close()
+
+
+def test_migrations_lead_to_the_tables_in_the_code(any_url: str) -> None:
+    store = Store.open(any_url)
+    with store.engine.connect() as connection:
+        options = {"version_table": schema.VERSION_TABLE}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, schema.metadata) == []
+    store.close()
+
+
+def test_a_newer_store_is_refused(url: str) -> None:
+    Store.open(url).close()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE dsebo_schema SET version_num = '0099'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match=r"newer dsebo: its schema is 99, this one knows up to 5"):
+        Store.open(url)
+
+
+def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE customers (id INTEGER)")
+    with pytest.raises(StoreError, match=r"not a dsebo store: it holds other tables \(customers"):
+        Store.open(str(file))
+    with sqlite3.connect(file) as other:
+        assert [r[0] for r in other.execute("SELECT name FROM sqlite_master")] == ["customers"]
+    (tmp_path / "text.db").write_text("hello, I am not a database " * 100)
+    with pytest.raises(StoreError, match="is not a dsebo store: file is not a database"):
+        Store.open(str(tmp_path / "text.db"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("sqlite://", "in memory is not allowed"),
+        ("nonsense://x/y", "no driver for nonsense"),
+        ("sqlite:////dev/null/x.db", "cannot be made"),
+        ("postgresql://nobody@127.0.0.1:1/none", "refused"),
+    ],
+)
+def test_a_bad_address_gets_a_sentence(wrong: str, said: str) -> None:
+    with pytest.raises(StoreError, match=said):
+        Store.open(wrong)
+
+
+def test_the_address_comes_from_the_environment(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("DSEBO_DB", str(tmp_path / "deep" / "env.db"))
+    Store.open().close()
+    assert (tmp_path / "deep" / "env.db").exists()
+    monkeypatch.delenv("DSEBO_DB")
+    monkeypatch.setenv("DSEBO_SETTINGS", str(tmp_path / "s.toml"))
+    (tmp_path / "s.toml").write_text(f'database = "{tmp_path}/from_settings.db"')
+    Store.open().close()
+    assert (tmp_path / "from_settings.db").exists()
+
+
+def test_the_store_is_kept_in_the_users_data_folder(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("DSEBO_DB", raising=False)
+    Store.open().close()
+    assert (tmp_path / "data" / "dsebo" / "runs.db").exists()
+
+
+# -- speed ----------------------------------------------------------------------------------
+
+
+def within(seconds: float, work: Any, tries: int = 20) -> bool:
+    """Whether the work can be done in that time: of the processor, as others use the machine."""
+    for _ in range(tries):
+        began = time.thread_time()
+        work()
+        if time.thread_time() - began < seconds:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_ten_thousand_runs_are_listed_in_50_ms(store: Store) -> None:
+    """A machine with more to do than cores is held to what plain sqlite3 takes there."""
+    many_runs(store, 10_000)
+    rows = store.list_runs()
+    assert len(rows) == 10_000
+    assert rows[0].config["budget"] == 500
+    if within(0.050, store.list_runs):
+        return
+    assert os.getloadavg()[0] > (os.cpu_count() or 1), "too slow on a machine with time to spare"
+    assert least(store.list_runs) < 1.8 * least(lambda: plain_sqlite(store))
+
+
+def test_columns_of_a_list_are_those_of_its_rows(store: Store) -> None:
+    ids = some_runs(store)
+    names = ["id", "name", "state", "seed", "best"]
+    columns = store.run_columns(names)
+    rows = store.list_runs()
+    assert columns == {name: [getattr(row, name) for row in rows] for name in names}
+    assert set(columns["id"]) == set(ids)
+    assert store.run_columns(names, limit=1)["id"] == [rows[0].id]
+    assert store.run_columns(names, search="no such run") == {name: [] for name in names}
+
+
+def least(work: Any) -> float:
+    """Processor seconds at best."""
+    took = []
+    for _ in range(25):
+        began = time.thread_time()
+        work()
+        took.append(time.thread_time() - began)
+    return min(took)
+
+
+def plain_sqlite(store: Store) -> Any:
+    """The floor under any list: the driver fetching the same columns."""
+    names = ", ".join(column.name for column in COLUMNS)
+    with sqlite3.connect(str(store.engine.url.database)) as connection:
+        connection.execute("PRAGMA cache_size = -32768")
+        chosen = f"SELECT {names} FROM run ORDER BY created DESC, id DESC"
+        return connection.execute(chosen).fetchall()
+
+
+def test_a_run_of_500_evaluations_is_read_in_5_ms(store: Store) -> None:
+    run_id = finished(store, small(budget=500, method="random"))
+    assert len(store.evaluations(run_id)) == 500
+    assert within(0.005, lambda: store.evaluations(run_id), tries=60)
+
+
+def many_runs(store: Store, count: int) -> None:
+    """Rows as a working store has them."""
+    config = small(budget=500)
+    for _ in range(count // 1000):
+        create(store, NewRuns([config] * 1000, "a run of some name", ["tag"]))
+    with store.write() as connection:
+        connection.execute(
+            update(schema.run).values(state="finished", best=1.25, d=37, n_done=500, seconds=12.5)
+        )

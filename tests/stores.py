@@ -1,0 +1,196 @@
+"""Stores that tests work on: SQLite files, and a PostgreSQL server that all of them share."""
+
+from __future__ import annotations
+
+import glob
+import multiprocessing
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from dsebo.runs import RunManager, Settings, Store, export_json, import_bytes
+from dsebo.runs.foreground import stored_run
+from tests.small import small
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Set up once and copied, as the migrations take a moment."""
+    file = tmp_path_factory.mktemp("empty") / "runs.db"
+    Store.open(str(file)).close()
+    return file
+
+
+@pytest.fixture
+def url(tmp_path: Path, empty_store: Path) -> str:
+    shutil.copy(empty_store, tmp_path / "runs.db")
+    return f"sqlite:///{tmp_path / 'runs.db'}"
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A run of DSEBO and one of random search, as a JSON bundle."""
+    store = Store.open(str(tmp_path_factory.mktemp("bundle") / "runs.db"))
+    ids: list[str] = []
+    list(stored_run(small(budget=14), store, "=1+1", tags=["a b", "ü"], on_id=ids.append))
+    other = small(budget=4, method="random")
+    list(stored_run(other, store, "other", on_id=ids.append))
+    data = export_json(store, ids)
+    store.close()
+    return data
+
+
+@pytest.fixture
+def two(store: Store, bundle: bytes) -> list[str]:
+    """Those two runs in the test's own store."""
+    return import_bytes(store, bundle, "bundle.json", source="run")
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    opened = Store.open(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def manager(store: Store) -> Iterator[RunManager]:
+    opened = RunManager(store, Settings(slots=2))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Processes that start quickly, as what they need is imported once.
+
+    A new process runs the parent's main script again, and that is app.py once a page has been
+    tested in this process: it gets an empty one instead.
+    """
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["dsebo.runs", "dsebo.runs.foreground", "torch", "objectives"])
+    return context
+
+
+def _binaries() -> Path | None:
+    found = shutil.which("postgres")
+    if found:
+        return Path(found).parent
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    return Path(folders[-1]) if folders else None
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"In CI these tests must run: {why}")
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of the first database of a server that all tests share."""
+    with running_postgres() as address:
+        yield address
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """A PostgreSQL server on loopback; the address of its first database."""
+    binaries = _binaries()
+    if binaries is None:
+        _missing("PostgreSQL's server binaries are not installed.")
+    assert binaries is not None
+    pytest.importorskip("psycopg") if os.environ.get("CI") != "true" else __import__("psycopg")
+    folder = Path(tempfile.mkdtemp(prefix="dsebo-pg-"))
+    user: dict[str, Any] = {}
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
+        other = _other_user()
+        os.chown(folder, other.pw_uid, other.pw_gid)
+        user = {"user": other.pw_uid, "group": other.pw_gid, "extra_groups": []}
+    common: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C", "PATH": os.defpath}, **user}
+    data = folder / "data"
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "dsebo", "-A", "trust", "-E", "UTF8", "-N"],
+        check=True,
+        capture_output=True,
+        **common,
+    )
+    port = _free_port()
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port), "-F"],
+            stdout=log,
+            stderr=log,
+            **common,
+        )
+    address = f"postgresql+psycopg://dsebo@127.0.0.1:{port}/postgres"
+    try:
+        _wait_until_up(address, server, folder / "log")
+        yield address
+    finally:
+        server.send_signal(signal.SIGQUIT)  # at once: its data is thrown away
+        server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _other_user() -> pwd.struct_passwd:
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise RuntimeError("No user to run PostgreSQL as.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_up(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    engine = create_engine(address)
+    for _ in range(600):
+        try:
+            with engine.connect():
+                engine.dispose()
+                return
+        except Exception:
+            if server.poll() is not None:
+                break
+            time.sleep(0.05)
+    raise RuntimeError(f"PostgreSQL did not start: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, request: pytest.FixtureRequest) -> str:
+    """The address of an empty database of its own."""
+    name = f"t{abs(hash(request.node.nodeid)) % 10**9}_{time.time_ns() % 10**6}"
+    engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return postgres_server.rsplit("/", 1)[0] + f"/{name}"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def any_url(request: pytest.FixtureRequest, url: str) -> str:
+    """Each kind of database in turn."""
+    if request.param == "sqlite":
+        return url
+    return str(request.getfixturevalue("postgres_url"))

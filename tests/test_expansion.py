@@ -1,0 +1,210 @@
+"""The expanding strategy: both hand-worked tables line by line, its edges, and its invariants."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dsebo.events import Converged, Expanded
+from dsebo.expansion import Progress, Strategy, Variant, after_evaluation, factor, slopes, start
+
+# d converged, b_i, newest slope, k, step, next d, next T: d_l = 5, d_h = 100, beta = 12, budget 500
+PAPER = [
+    (5, 30.0, None, None, 7, 12, 20),
+    (12, 25.0, 0.7143, None, 7, 19, 22),
+    (19, 23.6, 0.2, 0.5, 3, 22, 23),
+    (22, 20.6, 1.0, 1.5, 4, 26, 24),
+    (26, 18.8, 0.45, 0.8125, 3, 29, 25),
+    (29, 18.8, 0.0, 0.5, 1, 30, 26),
+    (30, 18.7, 0.1, 0.6, 0, 30, 26),
+]
+AUTHORS = [
+    (5, 30.0, None, None, 15, 20, 48),
+    (20, 25.0, 0.3333, None, 15, 35, 54),
+    (35, 23.6, 0.0933, None, 15, 50, 61),
+    (50, 20.6, 0.2, 0.9444, 14, 64, 67),
+    (64, 19.8, 0.0571, 0.5, 7, 71, 70),
+    (71, 19.8, 0.0, 0.5, 3, 74, 71),
+    (74, 19.7, 0.0333, 0.6, 1, 75, 72),
+]
+
+
+def converge(strategy: Strategy, now: Progress, b: float) -> tuple[Progress, Converged]:
+    """Spend the patience of the current subspace at best value b."""
+    now = replace(now, best=b, b_ref=b, count=now.T - 1)
+    after, event = after_evaluation(strategy, now, t=1, y=b)
+    assert event is not None
+    return after, event
+
+
+@pytest.mark.parametrize(("variant", "table"), [("paper", PAPER), ("authors", AUTHORS)])
+def test_worked_table(variant: Variant, table: list[tuple[float, ...]]) -> None:
+    strategy = Strategy(d_l=5, d_h=100, beta=12, budget=500, variant=variant)
+    now = start(strategy)
+    assert now.T == 20
+    for d, b, slope, k, step, d_next, T_next in table:
+        assert now.d == d
+        now, event = converge(strategy, now, b)
+        assert event.slopes[-1:] == (() if slope is None else (pytest.approx(slope, abs=5e-5),))
+        assert event.k == (None if k is None else pytest.approx(k, abs=5e-5))
+        assert (event.delta_after, event.d_to, event.T_after) == (step, d_next, T_next)
+        assert (now.d, now.T) == (d_next, T_next)
+        assert isinstance(event, Expanded) == (d_next > d)
+
+
+def test_a_record_is_undone_where_the_dimension_stays() -> None:
+    strategy = Strategy(d_l=5, d_h=100, beta=12, budget=500)
+    now = start(strategy)
+    for _, b, *_ in PAPER:
+        before = now
+        now, event = converge(strategy, now, b)
+    assert event.dims[-1] == 30
+    assert now.dims == before.dims
+    assert now.count == 0
+
+
+def test_a_step_of_zero_is_for_good_and_says_what_would_lift_it() -> None:
+    strategy = Strategy(d_l=5, d_h=100, beta=12, budget=500)
+    now = start(strategy)
+    for _, b, *_ in PAPER:
+        now, event = converge(strategy, now, b)
+    assert "min_step" in event.text
+    for b in (10.0, 5.0, 1.0):
+        now, event = converge(strategy, now, b)
+        assert (event.delta_after, now.d) == (0, 30)
+    lifted = replace(strategy, min_step=2)
+    now, event = converge(lifted, now, 0.5)
+    assert (event.delta_after, now.d) == (2, 32)
+
+
+def test_at_d_h_it_says_so() -> None:
+    strategy = Strategy(d_l=5, d_h=10, beta=1, budget=100)
+    now, event = converge(strategy, start(strategy), 9.0)
+    assert now.d == 10
+    now, event = converge(strategy, now, 8.0)
+    assert event.kind == "converged"
+    assert "larger d_h" in event.text
+
+
+def test_authors_shrink_the_box_when_they_cannot_expand() -> None:
+    strategy = Strategy(d_l=5, d_h=10, beta=1, budget=100, variant="authors")
+    now, _ = converge(strategy, start(strategy), 9.0)
+    assert now.box == 1.0
+    now, event = converge(strategy, now, 8.0)
+    assert event.text.endswith("z now in ±0.8.")
+    now, event = converge(strategy, now, 8.0)
+    assert now.box == pytest.approx(0.64)
+    assert event.text.endswith("z now in ±0.64.")
+
+
+def test_paper_resets_the_reference_on_entering_and_authors_never() -> None:
+    for variant, expected in (("paper", 29.8), ("authors", 30.0)):
+        strategy = Strategy(5, 100, 12, 500, variant=variant)  # type: ignore[arg-type]
+        now = replace(start(strategy), b_ref=30.0, best=29.8, worst=30.0, count=19)
+        after, event = after_evaluation(strategy, now, 1, 29.9)
+        assert event is not None
+        assert after.b_ref == expected
+
+
+def test_small_gains_add_up_against_the_reference() -> None:
+    strategy = Strategy(5, 100, 12, 500)
+    now, _ = after_evaluation(strategy, start(strategy), 1, 10.0)
+    counts = []
+    for t, y in enumerate([9.8, 9.6, 9.55, 9.4, 12.0], start=2):
+        now, _ = after_evaluation(strategy, now, t, y)
+        counts.append(now.count)
+    assert counts == [1, 2, 3, 0, 1]
+    assert now.b_ref == 9.4
+
+
+def test_first_count_of_both_variants() -> None:
+    for variant, count in (("paper", 0), ("authors", 1)):
+        strategy = Strategy(5, 100, 12, 500, variant=variant)  # type: ignore[arg-type]
+        now, _ = after_evaluation(strategy, start(strategy), 1, 10.0)
+        assert now.count == count
+
+
+def test_relative_gain_is_a_share_of_the_spread() -> None:
+    strategy = Strategy(5, 100, 12, 500, alpha=0.1, alpha_mode="relative")
+    now, _ = after_evaluation(strategy, start(strategy), 1, 1000.0)
+    now, _ = after_evaluation(strategy, now, 2, 2000.0)
+    now, _ = after_evaluation(strategy, now, 3, 950.0)  # gain 50, threshold 105
+    assert now.count == 2
+    now, _ = after_evaluation(strategy, now, 4, 880.0)  # gain 120 > 112
+    assert now.count == 0
+
+
+def test_edges() -> None:
+    same = Strategy(d_l=5, d_h=5, beta=12, budget=500)
+    now, event = converge(same, start(same), 1.0)
+    assert (now.d, event.delta_after, now.T) == (5, 0, 20)
+    hasty = Strategy(d_l=5, d_h=100, beta=1000, budget=10)
+    assert start(hasty).T == 1
+    wide = Strategy(d_l=5, d_h=10, beta=6, budget=100)
+    now, event = converge(wide, start(wide), 1.0)
+    assert event.delta_after == 0
+    assert "β = 6 makes the first step 0" in event.text
+
+
+def test_sentence() -> None:
+    strategy = Strategy(d_l=5, d_h=100, beta=12, budget=500)
+    now = replace(start(strategy), d=19, T=22, delta=7, dims=(5, 12), bests=(30.0, 25.87))
+    now = replace(now, best=21.95, b_ref=21.95, count=21)
+    _, event = after_evaluation(strategy, now, 148, 22.5)
+    assert event is not None
+    assert event.text == (
+        "Evaluation 148: no gain above 0.5 for 22 evaluations at d = 19. "
+        "Slopes 0.59, 0.56: k = 0.50, Δd 7 → 3. Now d = 22, patience 23."
+    )
+
+
+def test_progress_through_json() -> None:
+    strategy = Strategy(5, 100, 12, 500)
+    for now in (start(strategy), converge(strategy, start(strategy), 3.25)[0]):
+        assert Progress.from_json(now.to_json()) == now
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12, unique=True))
+def test_k_is_between_a_half_and_one_and_a_half(s: list[float]) -> None:
+    k = factor(tuple(s))
+    assert k is not None
+    assert 0.5 <= k <= 1.5
+
+
+@given(
+    st.integers(1, 30),
+    st.integers(0, 120),
+    st.floats(0.5, 64),
+    st.integers(2, 300),
+    st.sampled_from(["paper", "authors"]),
+    st.integers(0, 2),
+    st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=300),
+)
+def test_invariants(
+    d_l: int, more: int, beta: float, budget: int, variant: Variant, min_step: int, ys: list[float]
+) -> None:
+    strategy = Strategy(d_l, d_l + more, beta, budget, variant=variant, min_step=min_step)
+    now = start(strategy)
+    stuck_at_zero = False
+    for t, y in enumerate(ys, start=1):
+        before = now
+        now, event = after_evaluation(strategy, before, t, y)
+        assert before.d <= now.d <= strategy.d_h
+        assert now.T >= 1
+        assert now.best == min(ys[:t])
+        if event is None:
+            assert now.d == before.d
+            continue
+        assert len(event.slopes) == len(event.dims) - 1
+        assert event.bests[-1] == now.best
+        assert all(math.isfinite(s) for s in event.slopes)
+        if stuck_at_zero and min_step == 0:
+            assert now.d == before.d
+        stuck_at_zero = event.delta_after == 0 and len(event.dims) > strategy.fixed_steps
+
+
+def test_slopes() -> None:
+    assert slopes((5,), (1.0,)) == ()
+    assert slopes((5, 10, 12), (10.0, 5.0, 6.0)) == (1.0, -0.5)

@@ -1,0 +1,116 @@
+"""`minimize` on one's own function, in one's own units."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dsebo import minimize
+from dsebo.events import Event
+from dsebo.fields import ConfigError
+
+BOUNDS = [(10.0, 20.0)] * 30
+
+
+def bowl(x: np.ndarray) -> float:
+    assert np.all((x >= 10) & (x <= 20))
+    return float(((x[:2] - 14.0) ** 2).sum())
+
+
+def test_finds_a_better_point_than_the_centre_and_says_where() -> None:
+    result = minimize(bowl, BOUNDS, budget=40, d_h=10)
+    assert result.success
+    assert result.x is not None
+    assert result.fun == bowl(result.x)
+    assert result.fun < bowl(np.full(30, 15.0))
+    assert len(result.history) == 40
+    assert result.history["best"].iloc[-1] == result.fun == result.history["y"].min()
+    assert {"t", "y", "best", "d", "failed", "seconds"} <= set(result.history.columns)
+
+
+def test_the_history_has_the_points_and_the_decisions() -> None:
+    result = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
+    history = result.history
+    assert [z.size for z in history["z"]] == list(history["d"])
+    expanded = history[history["decision"] == "expanded"]["t"]
+    assert list(expanded) == [event.t for event in result.events if event.kind == "expanded"]
+    assert len(expanded) > 0
+
+
+def test_a_run_in_which_everything_failed_is_no_success() -> None:
+    result = minimize(lambda x: 1 / 0, BOUNDS, budget=5)
+    assert (result.success, result.x) == (False, None)
+    assert result.message == "All evaluations failed. The last one: ZeroDivisionError: division by zero"
+
+
+def test_same_seed_same_points_and_the_function_is_called_budget_times() -> None:
+    calls: list[np.ndarray] = []
+
+    def f(x: np.ndarray) -> float:
+        calls.append(x.copy())
+        return bowl(x)
+
+    first = minimize(f, BOUNDS, budget=12, seed=3)
+    assert len(calls) == 12
+    second = minimize(f, BOUNDS, budget=12, seed=3)
+    assert np.array_equal(first.x, second.x)
+    assert np.array_equal(calls[:12], calls[12:])
+
+
+def test_units_of_any_size_do_not_change_the_course() -> None:
+    plain = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
+    assert plain.history["d"].nunique() > 1
+    for factor in (1e6, 1e-14):
+        scaled = minimize(lambda x, by=factor: by * bowl(x), BOUNDS, budget=40, d_h=10, beta=3)
+        assert list(plain.history["d"]) == list(scaled.history["d"])
+        assert scaled.fun / factor < 2 * plain.fun
+
+
+def test_a_function_that_fails_is_survived() -> None:
+    def f(x: np.ndarray) -> float:
+        if x[5] > 15.2:
+            raise ValueError("out of range")
+        return bowl(x) if x[6] < 15.2 else math.nan
+
+    result = minimize(f, BOUNDS, budget=20, d_h=10)
+    assert result.history["failed"].any()
+    assert math.isfinite(result.fun)
+
+
+def test_a_function_that_always_fails_says_why() -> None:
+    result = minimize(lambda x: 1 / 0, BOUNDS, budget=20)
+    assert not result.success
+    assert result.x is None
+    assert "division by zero" in result.message
+
+
+def test_callback_and_other_methods() -> None:
+    seen: list[Event] = []
+    result = minimize(bowl, BOUNDS, budget=5, method="random", callback=seen.append)
+    assert seen == result.events
+    assert len(result.history) == 5
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ([(0, 1), (2, 1)], r"bounds\[1\] = \(2, 1\)"),
+        ([(0, math.nan)], r"bounds\[0\]"),
+        ([(0, math.inf)], "two finite numbers"),
+        ([1, 2], "shape"),
+        ([], "shape"),
+        ("ab", "pair of numbers"),
+    ],
+)
+def test_bad_bounds(bounds: object, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        minimize(bowl, bounds)  # type: ignore[arg-type]
+
+
+def test_bad_settings() -> None:
+    with pytest.raises(ConfigError, match="d_h = 31 is not allowed"):
+        minimize(bowl, BOUNDS, d_h=31)
+    with pytest.raises(ConfigError, match="budget = 1"):
+        minimize(bowl, BOUNDS, budget=1)
+    with pytest.raises(ConfigError, match="betta is not a field"):
+        minimize(bowl, BOUNDS, betta=3)

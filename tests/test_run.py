@@ -1,0 +1,184 @@
+"""A run: reproducible, resumable at any point, alone or beside others, whatever f does."""
+
+import json
+import math
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from dsebo.config import RunConfig
+from dsebo.events import Evaluated, Expanded, Finished, Started
+from dsebo.run import MAX_FAILURES_IN_A_ROW, Runner, run
+from dsebo.threads import one_thread
+from objectives import Objective
+from tests.conformance import history, play, through_json
+
+CONFIG = RunConfig.parse(
+    {
+        "objective": {"name": "levy", "D": 60, "d_e": 6},
+        "optimizer": {"beta": 3, "d_l": 2, "d_h": 20},
+        "budget": 40,
+        "seed": 5,
+    }
+)
+
+
+def test_the_order_of_events() -> None:
+    events = list(run(CONFIG))
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    evaluated = [event for event in events if isinstance(event, Evaluated)]
+    assert [event.t for event in evaluated] == list(range(1, 41))
+    assert [event.best for event in evaluated] == list(np.minimum.accumulate([e.y for e in evaluated]))
+    for place, event in enumerate(events):
+        if isinstance(event, Expanded):
+            before = events[place - 1]
+            assert isinstance(before, Evaluated)
+            assert (before.t, before.d, before.since_gain) == (event.t, event.d_from, event.T_before)
+
+
+def test_the_seconds_of_a_step_add_up() -> None:
+    for event in run(CONFIG):
+        if isinstance(event, Evaluated):
+            parts = (event.seconds_fit, event.seconds_acq, event.seconds_eval, event.seconds_other)
+            assert all(part >= 0 for part in parts)
+            assert sum(parts) == pytest.approx(event.seconds)
+
+
+def test_resume_before_at_and_after_every_expansion() -> None:
+    whole = list(run(CONFIG))
+    cuts = {e.t + shift for e in whole if isinstance(e, Expanded) for shift in (-1, 0, 1)}
+    assert len(cuts) >= 6
+    for cut in sorted(cuts):
+        first = Runner.from_config(CONFIG)
+        before = play(first, cut)
+        second = Runner.from_config(CONFIG, through_json(first.state_dict()))
+        assert history(before + play(second, 1000)) == history(whole), f"cut after {cut}"
+
+
+def test_the_same_history_in_another_process() -> None:
+    code = (
+        "import sys, hashlib, json\n"
+        "from dsebo.config import RunConfig; from dsebo.run import run\n"
+        "from dsebo.events import Evaluated\n"
+        "c = RunConfig.from_json(sys.stdin.read())\n"
+        "es = [e for e in run(c) if isinstance(e, Evaluated)]\n"
+        "print(json.dumps([[e.t, e.z.tobytes().hex(), e.y, e.d] for e in es]))\n"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", code], input=CONFIG.to_json(), capture_output=True, text=True, check=True
+    )
+    here = [e for e in run(CONFIG) if isinstance(e, Evaluated)]
+    assert json.loads(other.stdout) == [[e.t, e.z.tobytes().hex(), e.y, e.d] for e in here]
+
+
+def test_two_runs_at_once_give_what_each_gives_alone() -> None:
+    configs = [CONFIG, CONFIG.with_seed(6), CONFIG.with_seed(7)]
+    alone = [history(list(run(config))) for config in configs]
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda config: history(list(run(config))), configs))
+    assert together == alone
+
+
+def test_the_global_generators_are_not_touched() -> None:
+    torch.manual_seed(0)
+    np.random.seed(0)  # noqa: NPY002  (it is the global one that must stay as it is)
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # type: ignore[index,union-attr]  # noqa: NPY002
+    list(run(CONFIG))
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert np.array_equal(before[1], np.random.get_state()[1])  # type: ignore[index]  # noqa: NPY002
+
+
+def test_embedding_seed_changes_S_alone() -> None:
+    plain = CONFIG.model_dump(mode="json")
+    plain["optimizer"]["embedding_seed"] = 99
+    other = Runner.from_config(RunConfig.parse(plain))
+    same = Runner.from_config(CONFIG)
+    assert other.optimizer.checksum() != same.optimizer.checksum()
+    assert np.array_equal(other.optimizer.ask().z, same.optimizer.ask().z)
+
+
+class Faulty(Objective):
+    """Fails as told: by raising, by NaN or by infinity."""
+
+    name = "faulty"
+    dimension = 60
+
+    def __init__(self, failing: set[int]) -> None:
+        self.failing, self.calls = failing, 0
+
+    def evaluate(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        if self.calls in self.failing:
+            if self.calls % 3 == 0:
+                raise RuntimeError("the simulator has crashed")
+            return torch.full((len(x),), math.nan if self.calls % 3 == 1 else math.inf)
+        return x[:, :6].square().sum(dim=-1)
+
+
+def with_faults(failing: set[int]) -> Runner:
+    runner = Runner.from_config(CONFIG)
+    runner.objective = Faulty(failing)
+    return runner
+
+
+def test_failures_spend_budget_but_no_patience() -> None:
+    events = play(with_faults({1, 2, 9, 10, 11}))
+    evaluated = [event for event in events if isinstance(event, Evaluated)]
+    assert [event.t for event in evaluated if event.failed] == [1, 2, 9, 10, 11]
+    assert evaluated[8].since_gain == evaluated[9].since_gain == evaluated[10].since_gain
+    assert evaluated[8].error == "RuntimeError: the simulator has crashed"
+    assert math.isinf(evaluated[1].best)
+    assert not np.array_equal(evaluated[0].z, evaluated[1].z)  # the first point is drawn again
+
+
+def test_ten_failures_in_a_row_end_the_run() -> None:
+    runner = with_faults(set(range(6, 100)))
+    play(runner, 1000)
+    assert runner.t == 5 + MAX_FAILURES_IN_A_ROW
+    ending = runner.finished()
+    assert ending.state == "failed"
+    assert "10 evaluations in a row failed" in ending.text
+    assert "crashed" in ending.text
+
+
+def test_failures_in_a_row_are_counted_across_a_resume() -> None:
+    runner = with_faults(set(range(6, 100)))
+    play(runner, 12)
+    resumed = Runner.from_config(CONFIG, through_json(runner.state_dict()))
+    assert resumed.failures_in_a_row == 7
+    assert resumed.best == runner.best
+
+
+def test_a_longer_budget_goes_on_with_the_patience_of_the_first() -> None:
+    first = Runner.from_config(CONFIG)
+    play(first, CONFIG.budget)
+    longer = Runner.from_config(CONFIG, through_json(first.state_dict()), budget=50)
+    events = [event for event in play(longer) if isinstance(event, Evaluated)]
+    assert [event.t for event in events] == list(range(41, 51))
+    assert longer.optimizer.strategy.budget == 40  # type: ignore[attr-defined]
+
+
+def test_one_thread_is_restored() -> None:
+    before = torch.get_num_threads()
+    with one_thread():
+        assert torch.get_num_threads() == 1
+        with one_thread():
+            pass
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("variant", ["paper", "authors"])
+def test_golden_decisions(variant: str) -> None:
+    """Decisions, not floats: the dimensions of a small run with this seed."""
+    plain = CONFIG.model_dump(mode="json")
+    config = RunConfig.parse({**plain, "optimizer": {"beta": 3, "d_l": 2, "d_h": 20, "variant": variant}})
+    steps = [(e.d_from, e.d_to, e.T_after) for e in run(config) if isinstance(e, Expanded)]
+    assert steps[0] == {"paper": (2, 8, 6), "authors": (2, 14, 22)}[variant]
+    assert all(a[1] == b[0] for a, b in pairwise(steps))

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dsebo.config import RunConfig
+from dsebo.run import run
+from dsebo.runs import RunManager, Settings, Store, StoreError
+from dsebo.runs.predict import predict
+from tests.small import small
+
+EXAMPLE = """
+mode = "class"
+lecturer_token = "chalk"
+slots = 3
+database = "sqlite:///here.db"
+[limits.owner]
+active = 2
+queued = 10
+budget = 1000
+D = 100000
+memory_mb = 500
+seconds = 3600
+[limits.all]
+active = 20
+"""
+
+
+def test_one_file_sets_everything(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "s.toml").write_text(EXAMPLE)
+    monkeypatch.setenv("DSEBO_SETTINGS", str(tmp_path / "s.toml"))
+    settings = Settings.load()
+    assert (settings.mode, settings.lecturer_token, settings.slot_count) == ("class", "chalk", 3)
+    assert settings.owner_limits.memory_mb == 500
+    assert settings.limits.all.active == 20
+    assert settings.limits.all.queued is None
+
+
+def test_the_users_own_file_and_none(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("DSEBO_SETTINGS", raising=False)
+    assert Settings.load() == Settings()
+    assert Settings().mode == "local"
+    assert Settings().slot_count >= 1
+    assert Settings().owner_limits.active is None
+    assert Settings(mode="class").owner_limits.active is not None
+    file = tmp_path / "config" / "dsebo" / "settings.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("slots = 7")
+    assert Settings.load().slots == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("slots = 0", "slots = 0 is not allowed"),
+        ("slots = 'two'", "slots = 'two' is not allowed"),
+        ("mode = 'open'", "mode = 'open' is not allowed"),
+        ("[limits.owner]\nactiv = 3", r"limits.owner.activ = 3 is not allowed"),
+        ("slots =\n", r"s\.toml are not TOML: .*line 1"),
+    ],
+)
+def test_a_bad_settings_file_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "s.toml").write_text(text)
+    with pytest.raises(StoreError, match=said):
+        Settings.load(tmp_path / "s.toml")
+
+
+def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"gone\.toml cannot be read: No such file"):
+        Settings.load(tmp_path / "gone.toml")
+
+
+def test_prediction_grows_with_what_costs(store: Store) -> None:
+    def config(**more: Any) -> RunConfig:
+        objective = {"D": more.pop("D", 1000)}
+        method = {"method": more.pop("method", "dsebo")}
+        return RunConfig.parse({"objective": objective, "optimizer": method, **more})
+
+    manager = RunManager(store)
+    base = manager.predict(config(budget=100))
+    manager.close()
+    assert predict(config(budget=500)).seconds > 5 * base.seconds
+    assert predict(config(budget=500, D=100_000)).memory_bytes > 8 * 100_000 * 100
+    assert predict(config(method="random", budget=100)).seconds < base.seconds
+    assert predict(config(method="centre", budget=100)).seconds < base.seconds
+
+
+def test_prediction_is_of_the_right_size() -> None:
+    config = small(budget=60)
+    began = time.thread_time()
+    list(run(config))
+    took = time.thread_time() - began
+    assert took / 6 < predict(config).seconds < took * 6
