@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsebo.analysis.facts import PAPER_NAMES, paper_results
 from dsebo.config import METHODS, RunConfig
 from dsebo.experiments.race import Entrant
 from dsebo.paper.bundled import FUNCTIONS
 from dsebo.paper.comparison import METHODS_HERE
+from dsebo.paper.tables import PAPER_NAMES, paper_results
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 

@@ -1,13 +1,18 @@
-"""Numbers, times and settings in words: the same everywhere, for people."""
+"""Values as words: numbers, counts, times, symbols, labels. The same in terminal, charts and pages."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import datetime
+from numbers import Real
 from typing import Any
 
 from dsebo.config import METHODS
+
+SYMBOLS = {"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"}
+NAMED = ("function", "method")  # whose values are names that need no field before them
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -84,6 +89,64 @@ def method_name(method: str) -> str:
     return METHODS[method].label if method in METHODS else method
 
 
+def value_text(value: Any) -> str:
+    """A setting's value as flags, links and labels have it; reading it gives the same value back."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def symbol(field: str) -> str:
+    """`β` for beta, `dₕ` for d_h, else the field's own name."""
+    return SYMBOLS.get(field, field)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it belongs on a number axis; true and false do not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def value_label(field: str, value: Any) -> str:
+    """`12`, `Sphere`, `DSEBO`."""
+    if field == "function":
+        return function_name(str(value))
+    if field == "method":
+        return method_name(str(value))
+    return value_text(value)
+
+
+def part(field: str, value: Any) -> str:
+    """`β = 12`, `Sphere`."""
+    text = value_label(field, value)
+    return text if field in NAMED else f"{symbol(field)} = {text}"
+
+
+def is_range(chosen: Sequence[Any], values: Sequence[Any]) -> bool:
+    """Whether these are all that lie between the least and the largest of them, and numbers."""
+    if len(chosen) < 2 or not all(is_number(value) for value in values):
+        return False
+    low, high = min(chosen), max(chosen)
+    return len([value for value in values if low <= value <= high]) == len(chosen)
+
+
+def several(field: str, chosen: Sequence[Any], values: Sequence[Any]) -> str:
+    """`β between 8 and 24` of all values between; else `β = 4, 8 and 24`."""
+    if len(chosen) == 1:
+        return part(field, chosen[0])
+    if is_range(chosen, values):
+        low, high = (value_label(field, end) for end in (min(chosen), max(chosen)))
+        return f"{symbol(field)} between {low} and {high}"
+    names = joined([value_label(field, value) for value in chosen])
+    return names if field in NAMED else f"{symbol(field)} = {names}"
+
+
+def joined(said: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
 def setting_line(config: dict[str, Any]) -> str:
     """A run's setting in one line, in the paper's symbols."""
     objective, optimizer = config["objective"], config["optimizer"]
@@ -91,11 +154,11 @@ def setting_line(config: dict[str, Any]) -> str:
         function_name(objective["name"]),
         f"D = {objective['D']}",
         f"d_e = {objective['d_e']}",
-        f"c = {objective['c']:g}",
+        f"c = {value_text(objective['c'])}",
     ]
     method = optimizer["method"]
     if method == "dsebo":
-        said += [f"β = {optimizer['beta']:g}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
+        said += [f"β = {value_text(optimizer['beta'])}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
         if optimizer["variant"] != "paper":
             said.append(f"{optimizer['variant']}' variant")
     else:

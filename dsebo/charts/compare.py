@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from dsebo.analysis.facts import Array, BandKind, band
+from dsebo.analysis.curves import Array, BandKind, band
 from dsebo.charts import scales, theme
 from dsebo.charts.error_split import draw_errors
 from dsebo.charts.run import ALONE, ROWS

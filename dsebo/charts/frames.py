@@ -11,7 +11,7 @@ import pandas as pd
 
 from dsebo.charts.scales import Array, Scale, possible
 from dsebo.experiments.findings import finished
-from dsebo.experiments.naming import is_number, part, value_label
+from dsebo.text import is_number, part, value_label
 
 FUNCTION = "function"
 LOG_FROM = 10.0  # the ratio of the largest to the least value from which an axis is logarithmic

@@ -13,8 +13,7 @@ import plotly.graph_objects as go
 from dsebo.charts import theme
 from dsebo.charts.frames import FUNCTION, labels, value_axis
 from dsebo.charts.sketch import Sketch
-from dsebo.experiments.naming import symbol, value_label
-from dsebo.text import number
+from dsebo.text import number, symbol, value_label
 
 TILE, HEAD, FOOT = 74, 40, 12  # px
 TICKS = 42  # px more at the foot where the tiles stand on an axis

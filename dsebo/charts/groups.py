@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.facts import BandKind, group_runs, paper_rows, summary
+from dsebo.analysis.curves import BandKind, group_runs, summary
 from dsebo.charts.compare import Curves, compare_figure
 from dsebo.charts.scales import Scale, default_scale
+from dsebo.paper.tables import paper_rows
 from dsebo.runs import RunRow
 from dsebo.ui.data import RunData
 

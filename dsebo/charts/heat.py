@@ -13,8 +13,7 @@ from dsebo.charts import theme
 from dsebo.charts.frames import FUNCTION, cell_table, value_axis
 from dsebo.charts.scales import Array
 from dsebo.charts.sketch import Sketch
-from dsebo.experiments.naming import symbol, value_label
-from dsebo.text import number
+from dsebo.text import number, symbol, value_label
 
 ROW, HEAD, FOOT = 54, 44, 58  # px
 HeatOf = Literal["median", "final_d", "seconds"]

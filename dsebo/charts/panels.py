@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.facts import BandKind
+from dsebo.analysis.curves import BandKind
 from dsebo.charts import scales, theme
 from dsebo.charts.compare import Curves, compare_figure, draw_band
 from dsebo.charts.frames import fitting, known, labels

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.facts import BandKind
+from dsebo.analysis.curves import BandKind
 from dsebo.charts import scales, theme
 from dsebo.charts.compare import Curves, draw_band
 from dsebo.charts.run import References, reference_lines

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.facts import BandKind
+from dsebo.analysis.curves import BandKind
 from dsebo.charts import scales, theme
 from dsebo.charts.compare import SYMBOLS
 from dsebo.charts.frames import Block, ValueAxis, blocks, cell_table, fitting, inner_axes, known, value_axis
 from dsebo.charts.scales import Array, Scale
 from dsebo.charts.sketch import Sketch
 from dsebo.experiments.findings import finished
-from dsebo.experiments.naming import part, symbol
-from dsebo.text import number
+from dsebo.text import number, part, symbol
 
 HEIGHT, HEAD, FOOT = 320, 44, 56  # px
 LEGEND_ROW = 30  # px

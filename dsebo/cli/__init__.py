@@ -17,8 +17,8 @@ from dsebo.cli.runs import add_commands, check_within_limits, open_store, stored
 from dsebo.cli.sweep import sweep_command
 from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.events import Event
-from dsebo.experiments.fields import config_flags, read_value
 from dsebo.fields import ConfigError, FieldSpec, specs
+from dsebo.parsing import config_flags, read_value
 from dsebo.runs.predict import predict
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130

@@ -17,11 +17,11 @@ from rich.table import Table
 from dsebo.cli.runs import check_within_limits, open_store, stored_run
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
-from dsebo.experiments.fields import read_value
 from dsebo.experiments.race import CLIPPED, Race, label_of
 from dsebo.experiments.standings import CENTRE, TAG, Result, standings
 from dsebo.fields import ConfigError
 from dsebo.paper.comparison import printed_mean
+from dsebo.parsing import read_value
 from dsebo.runs.predict import predict
 
 Source = Callable[[RunConfig, Callable[[str], None]], Generator[Event, None, None]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dsebo.config import METHODS, ObjectiveConfig, RunConfig, config_parts, parse_flat
-from dsebo.experiments.fields import Value, config_flags
 from dsebo.experiments.given import as_dict
 from dsebo.fields import ConfigError
+from dsebo.parsing import Value, config_flags
 
 _PARTS = ("objective", "optimizer")
 

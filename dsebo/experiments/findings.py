@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsebo.experiments.naming import function_label, part, several, symbol
 from dsebo.experiments.paired import LEVEL, Outcomes, seeds_needed
 from dsebo.experiments.sentences import Found, along, best_cell, short
+from dsebo.text import function_name, part, several, symbol
 
 OBJECTIVE_FIELDS = ("D", "d_e", "c", "K", "coordinates", "coordinates_seed")
 _EXPLAINED = (
@@ -67,9 +67,9 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
     if not any(found.tested for found in parts.values()):  # once is enough to say what is missing
         most = done.groupby("function").size()
         return Report(tuple(parts[most.idxmax() if len(most) else next(iter(parts))].texts))
-    texts = [f"{function_label(name)}: {t}" for name, found in parts.items() for t in found.texts]
+    texts = [f"{function_name(name)}: {t}" for name, found in parts.items() for t in found.texts]
     texts += [
-        f"{function_label(name)}: {text}"
+        f"{function_name(name)}: {text}"
         for name in parts
         for text in _own_centres(frame[frame["function"] == name], others)
     ]

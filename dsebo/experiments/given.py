@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dsebo.experiments.fields import MAX_VALUES, Value, read_seeds, read_values, sweepable
 from dsebo.fields import MAX_SEED, ConfigError
+from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
 
 MAX_NAME = 120
 

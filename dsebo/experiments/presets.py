@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dsebo.analysis.facts import PAPER_BUDGET
 from dsebo.experiments.spec import SweepSpec
+from dsebo.paper.tables import PAPER_BUDGET
 
 
 @dataclass(frozen=True)

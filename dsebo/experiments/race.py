@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dsebo.analysis.facts import SYMBOLS, flat_config
+from dsebo.analysis.curves import flat_config
 from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
-from dsebo.experiments.fields import read_seeds, read_value
 from dsebo.fields import ConfigError
 from dsebo.methods.configs import BanditConfig
+from dsebo.parsing import read_seeds, read_value
+from dsebo.text import SYMBOLS, value_text
 
 MOST_SEEDS = 100
 MOST_RUNS = 300
@@ -51,7 +52,7 @@ class Entrant:
     @property
     def text(self) -> str:
         """What `parse` takes back."""
-        return ":".join([self.method, *(f"{name}={_as_text(v)}" for name, v in self.changes)])
+        return ":".join([self.method, *(f"{name}={value_text(v)}" for name, v in self.changes)])
 
 
 # What a page offers, by family. Fixed, as colours go by the place in it.
@@ -174,7 +175,7 @@ def label_of(config: Mapping[str, Any]) -> str:
     if entrant.method not in METHODS:  # of another version of this software
         return entrant.method
     said = [
-        _WORDS.get(pair) or f"{SYMBOLS.get(pair[0], pair[0])} = {_as_text(pair[1])}"
+        _WORDS.get(pair) or f"{SYMBOLS.get(pair[0], pair[0])} = {value_text(pair[1])}"
         for pair in entrant.changes
     ]
     return ", ".join([METHODS[entrant.method].label, *said])
@@ -219,9 +220,3 @@ def _names(method: str) -> frozenset[str]:
 def _of_all() -> frozenset[str]:
     """The settings that every run has: the function's and the budget."""
     return _names(BARE)
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dsebo.experiments.naming import NAMED, is_range, joined, part, several, symbol
 from dsebo.experiments.paired import LEAST_SEEDS, Outcomes, Pair, compare, most_shared, seeds_needed, sharing
+from dsebo.text import NAMED, is_range, joined, part, several, symbol
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from dsebo.analysis.facts import PAPER_BUDGET, PAPER_DIMENSIONS, Array
+from dsebo.analysis.curves import Array
 from dsebo.config import RunConfig, parse_flat
 from dsebo.events import Evaluated, Event, Finished, Started
+from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS
 from dsebo.run import run
 from dsebo.store.records import versions
 

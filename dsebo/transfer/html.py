@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.facts import EVERYTHING
+from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts import theme
 from dsebo.charts.explain import feed
 from dsebo.charts.groups import common_scale, figure_of_groups, groups_of, table_of

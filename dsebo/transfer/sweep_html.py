@@ -13,8 +13,8 @@ from dsebo.charts.heat import heat_figure
 from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
 from dsebo.charts.response import response_figure
 from dsebo.experiments.findings import report
-from dsebo.experiments.naming import NAMED, is_number, symbol, value_label
 from dsebo.experiments.records import SweepRow
+from dsebo.text import NAMED, is_number, symbol, value_label
 from dsebo.transfer.html import embed, html_file, html_table
 from dsebo.ui.experiments.sweep_status import progress_words, setting_line
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dsebo.analysis.facts import BandKind
+from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
 from dsebo.config import RunConfig
 from dsebo.runs import Store, StoreError

@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from dsebo.analysis.facts import flat_config
+from dsebo.analysis.curves import flat_config
 from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
 from dsebo.fields import ConfigError, FieldSpec
+from dsebo.text import value_text
 from objectives import get_function, names
 
 Settings = dict[str, Any]
@@ -89,18 +90,12 @@ def to_url(settings: Settings) -> dict[str, str]:
         value = settings.get(spec.name)
         if value is None or (_quiet(spec) and value == usual.get(spec.name, spec.default)):
             continue
-        shown[spec.name] = _as_text(value)
+        shown[spec.name] = value_text(value)
     return shown
 
 
 def _quiet(spec: FieldSpec) -> bool:
     return spec.advanced or spec.name in OF_LAUNCH
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def from_url(params: Mapping[str, str]) -> tuple[Settings, list[str]]:

@@ -5,20 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsebo.analysis.facts import (
-    EVERYTHING,
-    band,
-    facts,
-    group_runs,
-    is_paper_task,
-    paper_results,
-    paper_rows,
-    paper_value,
-    stack,
-    summary,
-)
+from dsebo.analysis.curves import EVERYTHING, band, group_runs, stack, summary
+from dsebo.analysis.facts import facts
 from dsebo.charts.compare import Curves, compare_figure
 from dsebo.config import RunConfig, parse_flat
+from dsebo.paper.tables import is_paper_task, paper_results, paper_rows, paper_value
 from objectives import names
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dsebo.config import METHODS, RunConfig
-from dsebo.experiments.fields import config_flags, sweepable
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.spec import MAX_PLANNED, SweepSpec
 from dsebo.fields import ConfigError
+from dsebo.parsing import config_flags, sweepable
 from dsebo.store.identity import config_hash
 from tests.experiments.helpers import BASE, spec
 

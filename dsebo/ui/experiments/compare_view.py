@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from dsebo.analysis.facts import EVERYTHING, BandKind, differing, flat_config
+from dsebo.analysis.curves import EVERYTHING, BandKind, differing, flat_config
 from dsebo.charts.groups import table_of
 from dsebo.charts.scales import SCALES, Scale
 from dsebo.runs import RunRow, Store

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dsebo.analysis.facts import BandKind, paper_value
+from dsebo.analysis.curves import BandKind
 from dsebo.charts.arms import arms_figure
 from dsebo.charts.groups import common_scale, curves_of
 from dsebo.charts.race import race_figure, time_figure
@@ -17,6 +17,7 @@ from dsebo.charts.run import References
 from dsebo.charts.scales import SCALES, Scale
 from dsebo.charts.styles import styles_of
 from dsebo.experiments.race import seeds_text
+from dsebo.paper.tables import paper_value
 from dsebo.runs import RunRow, StoreError
 from dsebo.text import count, function_name, number, plain, spread
 from dsebo.ui import session

@@ -8,10 +8,9 @@ from functools import partial
 import streamlit as st
 
 from dsebo.config import BARE
-from dsebo.experiments.naming import symbol, value_label
 from dsebo.experiments.presets import PRESETS
 from dsebo.fields import FieldSpec
-from dsebo.text import function_name, method_name
+from dsebo.text import function_name, method_name, symbol, value_label
 from dsebo.ui import form
 from dsebo.ui import values as settings
 from dsebo.ui.experiments.sweep_values import (

@@ -10,15 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dsebo.analysis.facts import BandKind
+from dsebo.analysis.curves import BandKind
 from dsebo.charts import heat as sweep_heat
 from dsebo.charts.frames import FUNCTION, cell_table, inner_axes
 from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
 from dsebo.charts.response import response_figure
 from dsebo.charts.scales import SCALES, Scale, default_scale
 from dsebo.experiments.findings import finished
-from dsebo.experiments.naming import is_number, value_label
 from dsebo.experiments.records import SweepRow
+from dsebo.text import is_number, value_label
 from dsebo.transfer import export_csv
 from dsebo.transfer.sweep_html import export_sweep_html, readable
 from dsebo.ui import session

@@ -10,7 +10,6 @@ import streamlit as st
 from dsebo.charts.frames import FUNCTION
 from dsebo.experiments.child import start_child
 from dsebo.experiments.limits import sweep_check
-from dsebo.experiments.naming import symbol
 from dsebo.experiments.paired import seeds_needed
 from dsebo.experiments.plan import Plan, plan
 from dsebo.experiments.presets import PRESETS, Preset
@@ -18,7 +17,7 @@ from dsebo.experiments.records import SweepRow, create_sweep, delete_sweep, list
 from dsebo.experiments.spec import SweepSpec
 from dsebo.fields import ConfigError
 from dsebo.runs import LimitExceeded, StoreError
-from dsebo.text import count, duration, plain, size
+from dsebo.text import count, duration, plain, size, symbol
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_form
 from dsebo.ui.experiments.sweep_values import Values, of_preset, to_spec

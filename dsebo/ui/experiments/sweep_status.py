@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dsebo.experiments.naming import part, symbol, value_label
 from dsebo.experiments.plan import seconds_left
 from dsebo.experiments.progress import waiting_words
 from dsebo.experiments.race import seeds_text
@@ -12,7 +11,7 @@ from dsebo.experiments.records import SweepRow
 from dsebo.experiments.spec import SweepSpec
 from dsebo.runs.cores import core_count
 from dsebo.runs.predict import predict
-from dsebo.text import count, duration
+from dsebo.text import count, duration, part, symbol, value_label
 
 SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones
 MOST_VALUES = 8  # of an axis that are written out

@@ -9,11 +9,11 @@ from typing import Any
 
 from dsebo.config import METHODS
 from dsebo.experiments.cells import nested
-from dsebo.experiments.fields import read_seeds, read_values
 from dsebo.experiments.presets import PRESETS, Preset
 from dsebo.experiments.race import seeds_text
 from dsebo.experiments.spec import Axis, SweepSpec
 from dsebo.fields import ConfigError, FieldSpec
+from dsebo.parsing import read_seeds, read_values
 from dsebo.ui import values as settings
 from objectives import names
 

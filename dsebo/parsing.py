@@ -1,4 +1,4 @@
-"""Config fields by their flat names, as flags, axes and links have them."""
+"""Text to values: settings by their flat names, lists, ranges, seeds, dimensions."""
 
 from __future__ import annotations
 
