@@ -10,10 +10,10 @@ app: $(READY)
 	$(BIN)/streamlit run app.py
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 proofs: $(READY)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 -m slow
 
 check: $(READY)
 	$(BIN)/ruff check .

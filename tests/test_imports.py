@@ -1,0 +1,113 @@
+"""Who may import whom: one line for each folder, top to bottom, never back up."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LAYERS = [
+    "objectives dsebo.fields dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
+    "dsebo.gp",
+    "dsebo.methods",
+    "dsebo.config dsebo.parsing dsebo.text",
+    "dsebo.run dsebo.minimize",
+    "dsebo.analysis",
+    "dsebo.settings",
+    "dsebo.store",
+    "dsebo.runs",
+    "dsebo.experiments",
+    "dsebo.paper dsebo.data",
+    "dsebo.charts",
+    "dsebo.transfer dsebo.lessons",
+    "dsebo.ui dsebo.cli dsebo.__main__",
+    "pages app",
+]
+STREAMLIT = ("dsebo.ui", "pages", "app")  # nothing else knows it
+
+
+def sources() -> list[Path]:
+    paths = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
+    for package in ("dsebo", "objectives"):
+        paths += (ROOT / package).rglob("*.py")
+    return [path for path in paths if path != ROOT / "dsebo" / "__init__.py"]  # the façade
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+def layer(name: str) -> int | None:
+    """The line of LAYERS that a module is in."""
+    lines = (i for i, line in enumerate(LAYERS) if any(within(name, package) for package in line.split()))
+    return next(lines, None)
+
+
+def imported(tree: ast.AST, package: str) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                module = ".".join([*package.split(".")[: 1 - node.level or None], module]).rstrip(".")
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def strings_imported(tree: ast.AST) -> list[str]:
+    """Modules of dsebo that are imported by a name in a string."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args)
+    names = {"import_module", "__import__"}
+    found = []
+    for call in calls:
+        function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        first = call.args[0]
+        if function in names and isinstance(first, ast.Constant) and within(str(first.value), "dsebo"):
+            found.append(str(first.value))
+    return found
+
+
+def test_imports_go_down_the_layers() -> None:
+    wrong = []
+    for path in sources():
+        name = module_name(path)
+        own = layer(name)
+        if own is None:
+            wrong.append(f"{name} is in no line of LAYERS")
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        for other in sorted(imported(tree, package)):
+            level = layer(other)
+            if level is not None and level > own:
+                wrong.append(f"{name} imports {other}, which stands above it")
+            if within(other, "streamlit") and not any(within(name, home) for home in STREAMLIT):
+                wrong.append(f"{name} imports {other}")
+            if within(name, "objectives") and within(other, "dsebo"):
+                wrong.append(f"{name} imports {other}")
+        wrong += [f"{name} imports {other} by a string" for other in strings_imported(tree)]
+    assert not wrong, "\n".join(wrong)
+
+
+def loaded(statement: str, modules: tuple[str, ...]) -> list[str]:
+    """Which of these modules are in memory after a statement in a fresh interpreter."""
+    code = f"import sys; {statement}; print([name for name in {modules} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    names: list[str] = ast.literal_eval(done.stdout)
+    return names
+
+
+def test_settings_can_be_read_without_what_runs_need() -> None:
+    assert loaded("import dsebo.config", ("scipy", "torch", "pandas", "streamlit")) == []
+
+
+def test_the_terminal_starts_without_what_few_commands_need() -> None:
+    slow = ("scipy.stats", "torch", "botorch", "streamlit", "plotly")
+    assert loaded("import dsebo.cli", slow) == []
