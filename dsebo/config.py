@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from dsebo.fields import MAX_D, MAX_SEED, ConfigError, FieldSpec, Frozen, explain, setting, specs
 from dsebo.methods.config import DseboConfig, MethodConfig
 from dsebo.methods.configs import PEERS, AnyPeer
+from objectives.fields import MAX_D, MAX_SEED, ConfigError, FieldSpec, Frozen, explain, setting, specs
 from objectives.registry import get_function, names
 
 MAX_BUDGET = 100_000

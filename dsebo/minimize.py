@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
-from dsebo.fields import ConfigError
 from dsebo.methods.config import MethodConfig
 from dsebo.methods.making import make_optimizer
 from dsebo.run import Runner, iterate
 from dsebo.threads import one_thread
 from objectives import Objective
+from objectives.fields import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd

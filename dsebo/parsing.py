@@ -6,7 +6,7 @@ import math
 from functools import cache
 
 from dsebo.config import METHODS, all_specs
-from dsebo.fields import ConfigError, FieldSpec
+from objectives.fields import ConfigError, FieldSpec
 
 Value = str | int | float | bool
 

@@ -30,9 +30,9 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import Field, ValidationError
 
-from dsebo.fields import Frozen
 from dsebo.runs.cores import core_count
 from dsebo.store.errors import StoreError
+from objectives.fields import Frozen
 
 
 class Limits(Frozen):

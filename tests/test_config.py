@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
-from dsebo.fields import ConfigError
+from objectives.fields import ConfigError
 
 SAMPLE = {
     "objective": {

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = [
-    "objectives dsebo.fields dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
+    "objectives dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
     "dsebo.gp",
     "dsebo.methods",
     "dsebo.config dsebo.parsing dsebo.text",

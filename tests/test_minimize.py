@@ -7,7 +7,7 @@ import pytest
 
 from dsebo import minimize
 from dsebo.events import Event
-from dsebo.fields import ConfigError
+from objectives.fields import ConfigError
 
 BOUNDS = [(10.0, 20.0)] * 30
 

@@ -17,12 +17,12 @@ from scipy.optimize import Bounds, minimize
 
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
-from dsebo.fields import ConfigError
 from dsebo.methods.base import stream
 from dsebo.methods.config import DseboConfig
 from dsebo.run import make_objective
 from dsebo.threads import one_thread
 from objectives import Objective
+from objectives.fields import ConfigError
 
 Array = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ from dsebo.cli.runs import add_commands, check_within_limits, open_store, stored
 from dsebo.cli.sweep import sweep_command
 from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.events import Event
-from dsebo.fields import ConfigError, FieldSpec, specs
 from dsebo.parsing import config_flags, read_value
 from dsebo.runs.predict import predict
+from objectives.fields import ConfigError, FieldSpec, specs
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 

@@ -11,8 +11,8 @@ import typer
 
 from dsebo.cli.runs import open_store, progress_bar
 from dsebo.config import RunConfig
-from dsebo.fields import ConfigError
 from dsebo.runs import Store
+from objectives.fields import ConfigError
 
 GRID = 10  # dimensions, where none are given
 _PART = re.compile(r"(\d{1,7})(?::(\d{1,7})(?::(\d{1,7}))?)?")

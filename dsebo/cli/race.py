@@ -19,10 +19,10 @@ from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.experiments.race import CLIPPED, Race, label_of
 from dsebo.experiments.standings import CENTRE, TAG, Result, standings
-from dsebo.fields import ConfigError
 from dsebo.paper.comparison import printed_mean
 from dsebo.parsing import read_value
 from dsebo.runs.predict import predict
+from objectives.fields import ConfigError
 
 Source = Callable[[RunConfig, Callable[[str], None]], Generator[Event, None, None]]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from dsebo.config import METHODS, ObjectiveConfig, RunConfig, config_parts, parse_flat
 from dsebo.experiments.given import as_dict
-from dsebo.fields import ConfigError
 from dsebo.parsing import Value, config_flags
+from objectives.fields import ConfigError
 
 _PARTS = ("objective", "optimizer")
 

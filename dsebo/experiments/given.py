@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dsebo.fields import MAX_SEED, ConfigError
 from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
+from objectives.fields import MAX_SEED, ConfigError
 
 MAX_NAME = 120
 

@@ -10,13 +10,13 @@ from dsebo.experiments.plan import plan_of, seconds_left
 from dsebo.experiments.progress import HELD, frame_of
 from dsebo.experiments.records import sweep_state
 from dsebo.experiments.spec import SweepSpec
-from dsebo.fields import ConfigError
 from dsebo.runs.limits import Load, check_run, check_sum, current_load
 from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.owners import owner_mark
 from dsebo.store.rows import ACTIVE
+from objectives.fields import ConfigError
 
 MAX_AT_WORK = 4  # sweeps of all owners: each has its own processes, which take memory
 MAX_OF_STUDENT = 1  # of each owner in a class

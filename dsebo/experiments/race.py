@@ -12,10 +12,10 @@ from typing import Any
 
 from dsebo.analysis.curves import flat_config
 from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
-from dsebo.fields import ConfigError
 from dsebo.methods.configs import BanditConfig
 from dsebo.parsing import read_seeds, read_value
 from dsebo.text import SYMBOLS, value_text
+from objectives.fields import ConfigError
 
 MOST_SEEDS = 100
 MOST_RUNS = 300

@@ -14,11 +14,11 @@ import yaml
 from dsebo.config import RunConfig
 from dsebo.experiments.cells import cell_config, own_settings, setting_of
 from dsebo.experiments.given import as_dict, checked_axes, checked_name, checked_seeds, checked_values
-from dsebo.fields import ConfigError, Frozen
 from dsebo.parsing import Value, read_values
 from dsebo.store.identity import hash_of
 from dsebo.store.records import versions
 from dsebo.text import NAMED, part, symbol
+from objectives.fields import ConfigError, Frozen
 
 MAX_PLANNED = 10_000
 DEFAULT_SEEDS = "1-6"  # with fewer a paired test cannot tell even two values apart

@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl
 
-from dsebo.fields import ConfigError
 from dsebo.ui.data import RunData
 from dsebo.ui.values import Settings, from_url, to_config
+from objectives.fields import ConfigError
 
 Kind = Literal["choice", "number"]
 MEASURES = "winner, final d, expansions, best, below centre or below a number"

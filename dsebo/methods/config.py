@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.fields import MAX_D, MAX_SEED, Frozen, setting
+from objectives.fields import MAX_D, MAX_SEED, Frozen, setting
 
 
 class MethodConfig(Frozen):

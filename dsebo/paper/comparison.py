@@ -18,11 +18,11 @@ import numpy as np
 from dsebo.analysis.facts import facts
 from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.race import Entrant, seeds_text
-from dsebo.fields import ConfigError
 from dsebo.paper.bundled import FUNCTIONS, ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, paper_results
 from dsebo.runs import RunRow, Store
 from dsebo.store.rows import ACTIVE
+from objectives.fields import ConfigError
 
 REPEATS = 10  # the paper's
 NOT_HERE = "not available here"

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig
-from dsebo.fields import ConfigError
 from dsebo.runs.predict import predict
 from dsebo.settings import Limits, Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import ACTIVE
+from objectives.fields import ConfigError
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ import numpy as np
 
 from dsebo.config import MAX_BUDGET, RunConfig
 from dsebo.events import Event, Started
-from dsebo.fields import ConfigError
 from dsebo.run import make_objective
 from dsebo.store.errors import StoreError
 from dsebo.transfer.reconstruct import Evaluations, reconstruct
 from dsebo.transfer.saving import Imported
+from objectives.fields import ConfigError
 
 PAIR = re.compile(
     r"(?:^|/)(?P<function>[A-Za-z][A-Za-z_-]*)-(?P<budget>\d{1,9})/(?P<D>\d{1,9})-(?P<d_e>\d{1,9})"

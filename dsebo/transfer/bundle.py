@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 from sqlalchemy import select
 
 from dsebo.config import RunConfig
-from dsebo.fields import ConfigError
 from dsebo.runs.commands import checked_name, tags_json
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
@@ -22,6 +21,7 @@ from dsebo.store.store import Store
 from dsebo.transfer.locate import line_of
 from dsebo.transfer.models import EVENTS, EventIn, Problem, RunIn, check_evaluations
 from dsebo.transfer.saving import Imported
+from objectives.fields import ConfigError
 
 FORMAT, VERSION = "dsebo-bundle", 1
 MAX_RUNS = 10_000

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from dsebo.config import MAX_BUDGET, RunConfig
-from dsebo.fields import MAX_D
 from dsebo.store.rows import STATES
+from objectives.fields import MAX_D
 
 MAX_TEXT = 100_000
 

@@ -10,12 +10,12 @@ import streamlit as st
 
 from dsebo.charts.function import function_picture
 from dsebo.config import BARE
-from dsebo.fields import FieldSpec
 from dsebo.text import function_name, method_name
 from dsebo.ui import values as form
 from dsebo.ui.live import live_chart
 from dsebo.ui.presets import BY_KEY, PRESETS
 from dsebo.ui.values import Settings
+from objectives.fields import FieldSpec
 
 OWN = "own"
 EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means

@@ -9,9 +9,9 @@ from typing import Any
 
 from dsebo.analysis.curves import flat_config
 from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
-from dsebo.fields import ConfigError, FieldSpec
 from dsebo.text import value_text
 from objectives import get_function, names
+from objectives.fields import ConfigError, FieldSpec
 
 Settings = dict[str, Any]
 

@@ -17,8 +17,8 @@ from dsebo.experiments.race import (
     seeds_text,
 )
 from dsebo.experiments.standings import CENTRE, TAG, Result, launch, launch_seeds, refusal, standings
-from dsebo.fields import ConfigError
 from dsebo.runs import LimitExceeded, Limits, LimitSettings, RunManager, Settings, Store
+from objectives.fields import ConfigError
 from tests.small import wait_state
 
 TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}

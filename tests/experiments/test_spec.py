@@ -9,9 +9,9 @@ import pytest
 from dsebo.config import METHODS, RunConfig
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.spec import MAX_PLANNED, SweepSpec
-from dsebo.fields import ConfigError
 from dsebo.parsing import config_flags, sweepable
 from dsebo.store.identity import config_hash
+from objectives.fields import ConfigError
 from tests.experiments.helpers import BASE, spec
 
 

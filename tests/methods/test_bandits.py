@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dsebo.events import ArmPulled
-from dsebo.fields import ConfigError
 from dsebo.methods import _policies as policies
 from dsebo.methods._arms import History
+from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play, settings_of
 
 QUICK = {"fit_iterations": 1, "restarts": 1, "raw_samples": 5, "acq_iterations": 2}

@@ -5,8 +5,8 @@ import pytest
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Expanded
-from dsebo.fields import ConfigError
 from dsebo.run import Runner, run
+from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play, settings_of, sphere
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dsebo.events import Generation
-from dsebo.fields import ConfigError
 from dsebo.methods.dcem import soft_elites
+from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play, settings_of, sphere
 
 

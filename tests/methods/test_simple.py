@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dsebo.fields import ConfigError
+from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play, settings_of, sphere
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as text
 
 from dsebo.config import METHODS
-from dsebo.fields import ConfigError
 from dsebo.ui import values as form
 from dsebo.ui.presets import BY_KEY, PRESETS
+from objectives.fields import ConfigError
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)

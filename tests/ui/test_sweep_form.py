@@ -17,7 +17,6 @@ from dsebo.experiments.plan import STORED
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
 from dsebo.experiments.spec import SweepSpec
-from dsebo.fields import ConfigError
 from dsebo.runs import RunManager
 from dsebo.runs.foreground import stored_run
 from dsebo.store import schema
@@ -33,6 +32,7 @@ from dsebo.ui.experiments.sweep_values import (
     to_spec,
     usual_values,
 )
+from objectives.fields import ConfigError
 from tests.experiments.frames import progress as made
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from dsebo.fields import setting
 from dsebo.methods.configs.model import SearchConfig
 from dsebo.methods.configs.subspace import SCALE_HELP, Scale, clipping_warning
 from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
 
 DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 

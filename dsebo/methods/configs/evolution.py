@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.fields import setting
 from dsebo.methods.cost import Coefficients, CostedConfig
+from objectives.fields import setting
 
 
 class LmMaEsConfig(CostedConfig):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from dsebo.fields import setting
 from dsebo.methods.configs.model import SearchConfig, n_init_setting
 from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
 
 
 class FullConfig(SearchConfig):

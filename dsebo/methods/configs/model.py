@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsebo.fields import MAX_D, setting
 from dsebo.methods.cost import CostedConfig
+from objectives.fields import MAX_D, setting
 
 
 class ModelConfig(CostedConfig):

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.fields import setting
 from dsebo.methods.configs.model import ModelConfig, n_init_setting
 from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
 
 
 class RegionConfig(ModelConfig):

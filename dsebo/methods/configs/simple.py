@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from dsebo.fields import setting
 from dsebo.methods.cost import Coefficients, Cost, CostedConfig
+from objectives.fields import setting
 
 MAX_SOBOL = 21_201  # dimensions for which scipy has direction numbers
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from dsebo.fields import setting
 from dsebo.methods.configs.model import SubspaceConfig, n_init_setting
 from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
 
 Scale = Literal["own", "unit", "dsebo"]
 SCALE_HELP = "Own: A of N(0, 1), z in ±√d. Unit: the same A, z in ±1. DSEBO's: variance 1/100, z in ±1."

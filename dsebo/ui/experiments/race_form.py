@@ -17,11 +17,11 @@ from dsebo.experiments.race import (
     parse_settings,
     seeds_text,
 )
-from dsebo.fields import ConfigError, FieldSpec
 from dsebo.runs import RunRow
 from dsebo.text import function_name
 from dsebo.ui import form
 from dsebo.ui import values as settings
+from objectives.fields import ConfigError, FieldSpec
 
 Values = dict[str, Any]  # methods (texts), seeds and set (text), and the function's settings
 OF_RACE = ("methods", "seeds", "set")

@@ -7,11 +7,11 @@ import streamlit as st
 from dsebo.config import METHODS
 from dsebo.experiments.race import CLIPPED, Entrant, Race, label_of
 from dsebo.experiments.standings import launch, refusal
-from dsebo.fields import ConfigError
 from dsebo.runs import LimitExceeded, StoreError
 from dsebo.text import count, duration, plain, size
 from dsebo.ui import session
 from dsebo.ui.experiments import race_form
+from objectives.fields import ConfigError
 
 COST_HELP = "Beside each: predicted seconds of one core, and memory, of one run."
 

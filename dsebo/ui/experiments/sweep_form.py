@@ -9,7 +9,6 @@ import streamlit as st
 
 from dsebo.config import BARE
 from dsebo.experiments.presets import PRESETS
-from dsebo.fields import FieldSpec
 from dsebo.text import function_name, method_name, symbol, value_label
 from dsebo.ui import form
 from dsebo.ui import values as settings
@@ -27,6 +26,7 @@ from dsebo.ui.experiments.sweep_values import (
     preset_of,
     usual_values,
 )
+from objectives.fields import FieldSpec
 
 OWN, NOTHING = "own", ""
 BY_KEY = {preset.key: preset for preset in PRESETS}

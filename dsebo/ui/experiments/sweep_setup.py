@@ -15,12 +15,12 @@ from dsebo.experiments.plan import Plan, plan
 from dsebo.experiments.presets import PRESETS, Preset
 from dsebo.experiments.records import SweepRow, create_sweep, delete_sweep, list_sweeps
 from dsebo.experiments.spec import SweepSpec
-from dsebo.fields import ConfigError
 from dsebo.runs import LimitExceeded, StoreError
 from dsebo.text import count, duration, plain, size, symbol
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_form
 from dsebo.ui.experiments.sweep_values import Values, of_preset, to_spec
+from objectives.fields import ConfigError
 
 MOST_LISTED = 50
 LISTED = "sweep_list"

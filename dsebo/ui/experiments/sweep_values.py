@@ -12,10 +12,10 @@ from dsebo.experiments.cells import nested
 from dsebo.experiments.presets import PRESETS, Preset
 from dsebo.experiments.race import seeds_text
 from dsebo.experiments.spec import Axis, SweepSpec
-from dsebo.fields import ConfigError, FieldSpec
 from dsebo.parsing import read_seeds, read_values
 from dsebo.ui import values as settings
 from objectives import names
+from objectives.fields import ConfigError, FieldSpec
 
 Values = dict[str, Any]  # OF_SWEEP as texts, and the settings that all runs share
 

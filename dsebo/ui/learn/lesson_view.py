@@ -13,7 +13,6 @@ import streamlit as st
 from dsebo.charts.groups import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.scales import Scale, default_scale
-from dsebo.fields import ConfigError
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.runs import LimitExceeded, StoreError
 from dsebo.store.classroom import predictions, record
@@ -24,6 +23,7 @@ from dsebo.ui.data import RunData
 from dsebo.ui.drawn import figure_of
 from dsebo.ui.live import live_chart
 from dsebo.ui.values import to_config
+from objectives.fields import ConfigError
 
 REPLAY_SECONDS = 8.0  # that a run which is already known takes to play
 TICK, ROOM_SECONDS = 0.5, 3.0

@@ -6,13 +6,13 @@ import streamlit as st
 
 from dsebo.analysis.facts import Facts, facts
 from dsebo.config import RunConfig
-from dsebo.fields import ConfigError
 from dsebo.runs import LimitExceeded, StoreError
 from dsebo.runs.predict import Prediction
 from dsebo.text import duration, number, plain, size
 from dsebo.ui import form, session
 from dsebo.ui.presets import PRESETS
 from dsebo.ui.values import Settings, to_config
+from objectives.fields import ConfigError
 
 
 def launch(settings: Settings) -> str | None:
