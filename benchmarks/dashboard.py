@@ -21,7 +21,9 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.browsers import Browser, Refresh
-from dsebo.runs import RunManager, Settings, Store
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Settings
+from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[1]

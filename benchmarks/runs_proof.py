@@ -27,9 +27,13 @@ from sqlalchemy import event, text
 
 from dsebo.config import RunConfig
 from dsebo.run import run
-from dsebo.runs import RunManager, Settings, Store, StoreError, export_json
-from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.manager import RunManager
 from dsebo.runs.predict import predict
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
+from dsebo.transfer import export_json
 from tests.runs import jobs
 from tests.small import history, reference, small
 from tests.store.test_store import many_runs
@@ -46,7 +50,7 @@ MOMENTS = (
 
 def _processes() -> Any:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["dsebo.runs", "dsebo.runs.foreground", "torch", "objectives"])
+    context.set_forkserver_preload(["dsebo.runs.manager", "torch", "objectives"])
     return context
 
 
@@ -211,7 +215,7 @@ def memory(folder: Path) -> None:
     manager = RunManager(store, Settings(slots=2))
 
     def work_through(count: int) -> float:
-        ids = manager.launch(small(budget=8), repeats=count)
+        ids = manager.launch(small(budget=8).seeds(count))
         while store.count_runs(states=["finished"], ids=ids) < count:
             time.sleep(0.05)
         gc.collect()

@@ -27,9 +27,10 @@ from dsebo.experiments.records import create_sweep
 from dsebo.experiments.running import run_sweep
 from dsebo.experiments.spec import SweepSpec
 from dsebo.run import run
-from dsebo.runs import RunManager, Settings, Store
-from dsebo.runs.cores import CoreTokens
-from dsebo.runs.slots import FairSlots
+from dsebo.runs.manager import RunManager
+from dsebo.runs.slots import CoreTokens, FairSlots
+from dsebo.settings import Settings
+from dsebo.store.store import Store
 from tests.experiments.services import Cluster
 from tests.small import wait_for, wait_state
 from tests.stores import running_postgres

@@ -125,6 +125,14 @@ class RunConfig(Frozen):
         """The same run from another seed."""
         return self.model_copy(update={"seed": seed})
 
+    def seeds(self, count: int) -> list[RunConfig]:
+        """The same run from `count` seeds, counted up from its own."""
+        if type(count) is not int or count < 1:
+            raise ConfigError(f"The number of seeds must be a whole number, 1 or more (got {count!r}).")
+        if self.seed + count - 1 > MAX_SEED:
+            raise ConfigError(f"seed must be at most {MAX_SEED} (got {self.seed + count - 1}).")
+        return [self.with_seed(self.seed + i) for i in range(count)]
+
 
 def config_parts(method: str) -> dict[str, type[Frozen]]:
     """The config classes whose fields make up a run of that method."""

@@ -22,6 +22,7 @@ there is none everything has its default. An example:
 
 from __future__ import annotations
 
+import hmac
 import os
 import tomllib
 from pathlib import Path
@@ -30,9 +31,14 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import Field, ValidationError
 
-from dsebo.runs.cores import core_count
-from dsebo.store.errors import StoreError
-from objectives.fields import Frozen
+from objectives.fields import ConfigError, Frozen
+
+
+def core_count() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Limits(Frozen):
@@ -75,6 +81,11 @@ class Settings(Frozen):
             return self.limits.owner
         return _STUDENT if self.mode == "class" else _OPEN
 
+    def is_lecturer(self, token: str) -> bool:
+        """Whether a token is the lecturer's; where none is set nobody's is."""
+        secret = self.lecturer_token.encode()
+        return bool(secret) and hmac.compare_digest(token.encode(), secret)
+
     @property
     def slot_count(self) -> int:
         """Evaluations at a time: one core is left for the pages."""
@@ -90,9 +101,9 @@ class Settings(Frozen):
         try:
             given = tomllib.loads(file.read_text(encoding="utf-8"))
         except OSError as error:
-            raise StoreError(f"Settings {file} cannot be read: {error.strerror}.") from None
+            raise ConfigError(f"Settings {file} cannot be read: {error.strerror}.") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise StoreError(f"Settings {file} are not TOML: {error}.") from None
+            raise ConfigError(f"Settings {file} are not TOML: {error}.") from None
         return cls.parse(given, str(file))
 
     @classmethod
@@ -103,7 +114,9 @@ class Settings(Frozen):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(step) for step in first["loc"])
-            raise StoreError(f"{file}: {name} = {first['input']!r} is not allowed: {first['msg']}.") from None
+            raise ConfigError(
+                f"{file}: {name} = {first['input']!r} is not allowed: {first['msg']}."
+            ) from None
 
 
 def _own_file() -> Path:

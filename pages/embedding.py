@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dsebo.runs import StoreError
+from dsebo.store.errors import StoreError
 from dsebo.text import plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dsebo.runs import RunNotFound, StoreError
+from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.text import plain
 from dsebo.ui import form, links, session
 from dsebo.ui.live import load_plotly

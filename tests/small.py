@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 from dsebo.config import RunConfig
 from dsebo.run import Runner
-from dsebo.runs import Store
 from dsebo.store import schema
 from dsebo.store.records import point_bytes
+from dsebo.store.store import Store
 
 FIELDS = ("t", "y", "best", "d", "T", "since_gain", "failed", "z")
 

@@ -22,8 +22,11 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from dsebo.runs import RunManager, Settings, Store, export_json, import_bytes
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import stored_run
+from dsebo.settings import Settings
+from dsebo.store.store import Store
+from dsebo.transfer import export_json, import_bytes
 from tests.small import small
 
 
@@ -83,7 +86,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Any:
     """
     monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["dsebo.runs", "dsebo.runs.foreground", "torch", "objectives"])
+    context.set_forkserver_preload(["dsebo.runs.manager", "torch", "objectives"])
     return context
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
-from objectives.fields import ConfigError
+from objectives.fields import MAX_SEED, ConfigError
 
 SAMPLE = {
     "objective": {
@@ -162,3 +162,13 @@ def test_a_config_is_checked_without_torch() -> None:
     code = "import sys, dsebo, dsebo.config; dsebo.RunConfig.parse({}); print('torch' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "False"
+
+
+def test_seeds_are_counted_up_from_the_configs_own() -> None:
+    config = RunConfig.parse({"seed": 5})
+    assert [one.seed for one in config.seeds(3)] == [5, 6, 7]
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(ConfigError, match="must be a whole number, 1 or more"):
+            config.seeds(wrong)
+    with pytest.raises(ConfigError, match="seed must be at most"):
+        config.with_seed(MAX_SEED).seeds(2)

@@ -35,8 +35,6 @@ PENDING = {
     "dsebo.gp.peer_acquisition",
     "dsebo.gp.thompson",
     "dsebo.lessons",
-    "dsebo.runs",
-    "dsebo.settings",
     "dsebo.transfer.html",
     "dsebo.transfer.sweep_html",
 }

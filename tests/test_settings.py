@@ -8,8 +8,11 @@ import pytest
 
 from dsebo.config import RunConfig
 from dsebo.run import run
-from dsebo.runs import RunManager, Settings, Store, StoreError
+from dsebo.runs.manager import RunManager
 from dsebo.runs.predict import predict
+from dsebo.settings import Settings
+from dsebo.store.store import Store
+from objectives.fields import ConfigError
 from tests.small import small
 
 EXAMPLE = """
@@ -64,12 +67,12 @@ def test_the_users_own_file_and_none(tmp_path: Path, monkeypatch: Any) -> None:
 )
 def test_a_bad_settings_file_is_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "s.toml").write_text(text)
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(ConfigError, match=said):
         Settings.load(tmp_path / "s.toml")
 
 
 def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"gone\.toml cannot be read: No such file"):
+    with pytest.raises(ConfigError, match=r"gone\.toml cannot be read: No such file"):
         Settings.load(tmp_path / "gone.toml")
 
 

@@ -12,7 +12,7 @@ from dsebo.analysis.curves import BandKind, group_runs, summary
 from dsebo.charts.compare import Curves, compare_figure
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.paper.tables import paper_rows
-from dsebo.runs import RunRow
+from dsebo.store.rows import RunRow
 from dsebo.ui.data import RunData
 
 OURS, PAPER = "this software", "the paper"

@@ -11,7 +11,7 @@ import typer
 
 from dsebo.cli.runs import open_store, progress_bar
 from dsebo.config import RunConfig
-from dsebo.runs import Store
+from dsebo.store.store import Store
 from objectives.fields import ConfigError
 
 GRID = 10  # dimensions, where none are given

@@ -18,23 +18,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from dsebo.config import RunConfig
-from dsebo.runs import (
-    LimitExceeded,
-    RunManager,
-    RunRow,
-    Settings,
-    Store,
-    StoreError,
-    export_csv,
-    export_json,
-    export_optuna,
-    export_parquet,
-    import_path,
-)
-from dsebo.runs.foreground import resumed_run, stored_run
 from dsebo.runs.limits import check_limits
-from dsebo.store.owners import owner_mark
-from dsebo.store.rows import LOCAL_OWNER
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
+from dsebo.store.errors import LimitExceeded, StoreError
+from dsebo.store.rows import LOCAL_OWNER, RunRow, owner_hash
+from dsebo.store.store import Store
+from dsebo.transfer import export_csv, export_json, export_optuna, export_parquet, import_path
+from objectives.fields import ConfigError
 
 __all__ = ["add_commands", "check_within_limits", "open_store", "stored_run"]
 
@@ -61,7 +53,7 @@ def open_store(db: str | None) -> Iterator[Store]:
     try:
         store = Store.open(db)
         yield store
-    except StoreError as error:
+    except (ConfigError, StoreError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     finally:
@@ -71,7 +63,7 @@ def open_store(db: str | None) -> Iterator[Store]:
 
 def check_within_limits(store: Store, configs: Sequence[RunConfig]) -> None:
     """Refuse, with the figure and exit code 2, a run over the limits; they run one by one."""
-    settings, mark = Settings.load(), owner_mark(LOCAL_OWNER)
+    settings, mark = Settings.load(), owner_hash(LOCAL_OWNER)
     try:
         with store.read() as connection:
             for config in configs:

@@ -18,8 +18,11 @@ from dsebo.experiments.plan import plan_of
 from dsebo.experiments.records import SweepNotFound, SweepRow, create_sweep, get_sweep, list_sweeps, order
 from dsebo.experiments.records import progress as runs_of
 from dsebo.experiments.spec import DEFAULT_SEEDS, SweepSpec
-from dsebo.runs import LOCAL_OWNER, LimitExceeded, Settings, Store, export_csv, export_json, export_parquet
-from dsebo.runs.cores import core_count
+from dsebo.settings import Settings, core_count
+from dsebo.store.errors import LimitExceeded
+from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.store import Store
+from dsebo.transfer import export_csv, export_json, export_parquet
 from objectives.fields import ConfigError
 
 if TYPE_CHECKING:

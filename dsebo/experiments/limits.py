@@ -14,8 +14,8 @@ from dsebo.runs.limits import Load, check_run, check_sum, current_load
 from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
-from dsebo.store.owners import owner_mark
-from dsebo.store.rows import ACTIVE
+from dsebo.store.rows import owner_hash
+from dsebo.store.schema import ACTIVE
 from objectives.fields import ConfigError
 
 MAX_AT_WORK = 4  # sweeps of all owners: each has its own processes, which take memory
@@ -32,7 +32,7 @@ def sweep_check(settings: Settings, owner: str, spec: SweepSpec) -> Callable[[Co
         owner: The token of who asks.
         spec: What is asked for.
     """
-    mark = owner_mark(owner)
+    mark = owner_hash(owner)
 
     def check(connection: Connection) -> None:
         plan = plan_of(spec, frame_of(connection, spec, mark))

@@ -9,8 +9,7 @@ import time
 from sqlalchemy import select
 
 from dsebo.runs import commands
-from dsebo.runs.cores import CoreTokens
-from dsebo.runs.slots import FairSlots
+from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store import schema
 from dsebo.store.leases import Lease
 from dsebo.store.store import Store

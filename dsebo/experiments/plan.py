@@ -8,8 +8,8 @@ import pandas as pd
 
 from dsebo.experiments.progress import MISSING, frame
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs.cores import core_count
 from dsebo.runs.predict import Prediction, predict
+from dsebo.settings import core_count
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
 

@@ -13,8 +13,7 @@ from sqlalchemy import Connection, Row, exists, or_, select
 from dsebo.experiments.spec import Planned, SweepSpec
 from dsebo.store import schema
 from dsebo.store.leases import shown_state
-from dsebo.store.owners import owner_mark
-from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
 
 MISSING = "missing"
@@ -121,7 +120,7 @@ def _order(row: Row[Any], state: str) -> tuple[int, int, float]:
 
 
 def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterator[Row[Any]]:
-    mine = _run.owner.in_({owner, owner_mark(owner)})
+    mine = _run.owner.in_({owner, owner_hash(owner)})
     can_go_on = or_(_run.n_done == 0, exists().where(_saved.run_id == _run.id))
     chosen = select(*(_run[name] for name in _NAMES)).where(
         _run.deleted_at.is_(None), or_(_run.state == "finished", mine & can_go_on)

@@ -16,8 +16,8 @@ from dsebo.experiments.spec import SweepSpec
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, is_free, shown_state
-from dsebo.store.owners import owner_mark
-from dsebo.store.rows import ACTIVE, LOCAL_OWNER
+from dsebo.store.rows import LOCAL_OWNER, OwnerHash, owner_hash
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from dsebo.store.writing import one_launch_at_a_time
 
@@ -41,7 +41,7 @@ class SweepRow:
     started: float | None
     finished: float | None
     error: str | None
-    owner: str  # a mark of the owner's token, never the token itself
+    owner: OwnerHash
     workers: int | None
 
     @property
@@ -63,7 +63,7 @@ def create_sweep(
     row = {
         "id": sweep_id,
         "name": spec.name,
-        "owner": owner_mark(owner),
+        "owner": owner_hash(owner),
         "spec": spec.to_json(),
         "state": "queued",
         "wanted": "run",
@@ -88,7 +88,7 @@ def list_sweeps(store: Store, owner: str | None = None, limit: int | None = None
     """The newest first."""
     chosen = select(_sweep).order_by(_sweep.c.created.desc(), _sweep.c.id.desc()).limit(limit)
     if owner is not None:
-        chosen = chosen.where(_sweep.c.owner.in_({owner, owner_mark(owner)}))
+        chosen = chosen.where(_sweep.c.owner.in_({owner, owner_hash(owner)}))
     with store.read() as connection:
         return [_row(row) for row in connection.execute(chosen)]
 

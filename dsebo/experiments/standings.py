@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from dsebo.config import RunConfig
-from dsebo.experiments.race import Race, blocks, label_of
-from dsebo.runs import LOCAL_OWNER, LimitExceeded, RunManager, owner_mark
+from dsebo.experiments.race import Race, label_of
 from dsebo.runs.limits import check_limits
+from dsebo.runs.manager import RunManager
+from dsebo.store.errors import LimitExceeded
+from dsebo.store.rows import LOCAL_OWNER, owner_hash
 
 TAG = "race"
 CENTRE = "Centre of the box"
@@ -22,7 +24,7 @@ def refusal(manager: RunManager, configs: Sequence[RunConfig], owner: str = LOCA
     asked = [(config, config.budget, 0) for config in configs]
     try:
         with manager.store.read() as connection:
-            check_limits(connection, manager.settings, owner_mark(owner), asked)
+            check_limits(connection, manager.settings, owner_hash(owner), asked)
     except LimitExceeded as error:
         return str(error)
     return ""
@@ -36,38 +38,18 @@ def launch_seeds(
     tags: Sequence[str] = (),
     name: str = "",
 ) -> list[str]:
-    """Put a config on from each of these seeds, or from none if that is over a limit; the ids."""
-    _check(manager, [config.with_seed(seed) for seed in seeds], owner)
-    return _put_on(manager, config, seeds, owner, tags, name)
-
-
-def _check(manager: RunManager, configs: Sequence[RunConfig], owner: str) -> None:
-    """All runs together, before the first of them starts."""
-    if why := refusal(manager, configs, owner):
-        raise LimitExceeded(why)
-
-
-def _put_on(
-    manager: RunManager, config: RunConfig, seeds: Sequence[int], owner: str, tags: Sequence[str], name: str
-) -> list[str]:
-    ids: list[str] = []
-    for first, count in blocks(seeds):
-        started = config.with_seed(first)
-        ids += manager.launch(started, repeats=count, owner=owner, tags=tags, name=name)
-    return ids
+    """Start a config from each of these seeds, or from none if that is over a limit; the ids."""
+    return manager.launch([config.with_seed(s) for s in seeds], owner=owner, tags=tags, name=name)
 
 
 def launch(manager: RunManager, race: Race, owner: str = LOCAL_OWNER) -> list[str]:
-    """Put all runs of a race on, or none: limits are checked for all of them first; the ids."""
-    _check(manager, [config for _, config in race.configs()], owner)
-    ids: list[str] = []
-    for entrant in race.entrants:
-        config = race.config(entrant)
-        of = config.objective
-        label = label_of(config.model_dump(mode="json"))
-        name = f"{label} on {of.name}, D = {of.D}"
-        ids += _put_on(manager, config, race.seeds, owner, [TAG], name)
-    return ids
+    """Start all runs of a race, or none if that is over a limit; the ids."""
+    configs = [config for _, config in race.configs()]
+    names = [
+        f"{label_of(config.model_dump(mode='json'))} on {config.objective.name}, D = {config.objective.D}"
+        for config in configs
+    ]
+    return manager.launch(configs, owner=owner, tags=[TAG], name=names)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from dsebo.experiments.orders import Orders, SweepSlots
 from dsebo.experiments.progress import HELD, find_runs
 from dsebo.experiments.spec import Planned
 from dsebo.runs.commands import checked_name
-from dsebo.runs.cores import CoreTokens
+from dsebo.runs.slots import CoreTokens
 from dsebo.runs.worker import Session
 from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.identity import config_hash
 from dsebo.store.leases import Heartbeat, Lease
 from dsebo.store.records import versions
+from dsebo.store.rows import OwnerHash
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, claim, create
 
@@ -31,7 +32,7 @@ class Task:
     Attributes:
         url: The store's, with its password.
         sweep: The sweep's id and the token of the lease under which this is given out.
-        owner: The mark of whose runs these are.
+        owner: Whose runs these are.
         name: What a new run is called.
         planned: The run.
         parent: The process whose children the workers are; None on a cluster.
@@ -39,7 +40,7 @@ class Task:
 
     url: str
     sweep: Lease
-    owner: str
+    owner: OwnerHash
     name: str
     planned: Planned
     parent: int | None = None
@@ -114,7 +115,8 @@ def _begin(store: Store, task: Task) -> Lease:
         if find_runs(connection, [task.planned], task.owner):
             raise _Taken("The run has been begun by another process.")
 
-    new = NewRuns([task.planned.config], checked_name(task.name), [TAG], task.owner, group=task.sweep.run_id)
+    names = [checked_name(task.name)]
+    new = NewRuns([task.planned.config], names, [TAG], task.owner, group=task.sweep.run_id)
     return create(store, new, check)[0]
 
 

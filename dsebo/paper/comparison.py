@@ -20,8 +20,9 @@ from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.race import Entrant, seeds_text
 from dsebo.paper.bundled import FUNCTIONS, ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, paper_results
-from dsebo.runs import RunRow, Store
-from dsebo.store.rows import ACTIVE
+from dsebo.store.rows import RunRow
+from dsebo.store.schema import ACTIVE
+from dsebo.store.store import Store
 from objectives.fields import ConfigError
 
 REPEATS = 10  # the paper's

@@ -14,11 +14,11 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from dsebo.config import MAX_BUDGET
+from dsebo.config import MAX_BUDGET, RunConfig
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, is_free
-from dsebo.store.rows import ACTIVE
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 
 MAX_NAME, MAX_TAG, MAX_TAGS = 200, 50, 20
@@ -83,6 +83,12 @@ def checked_name(name: str) -> str:
     if len(plain) > MAX_NAME:
         raise StoreError(f"name of {len(plain)} characters is not allowed: at most {MAX_NAME}.")
     return plain
+
+
+def run_name(name: str, config: RunConfig) -> str:
+    """The name that a run was given, or what one without is called."""
+    default = f"{config.optimizer.label} on {config.objective.name}, D = {config.objective.D}"
+    return checked_name(name) or default
 
 
 def checked_tags(tags: Sequence[str]) -> list[str]:

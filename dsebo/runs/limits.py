@@ -12,7 +12,7 @@ from dsebo.runs.predict import predict
 from dsebo.settings import Limits, Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
-from dsebo.store.rows import ACTIVE
+from dsebo.store.schema import ACTIVE
 from objectives.fields import ConfigError
 
 

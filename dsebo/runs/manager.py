@@ -9,32 +9,41 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 from dsebo.config import RunConfig
 from dsebo.runs import commands
-from dsebo.runs.cores import CoreTokens
 from dsebo.runs.limits import check_limits
 from dsebo.runs.predict import Prediction, predict
-from dsebo.runs.slots import FairSlots
+from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.settings import Settings
 from dsebo.store.errors import LeaseLost, NotAllowed, StoreError
 from dsebo.store.leases import Heartbeat, Lease
-from dsebo.store.owners import Owned, owner_mark, same_secret
 from dsebo.store.restoring import check_can_go_on
-from dsebo.store.rows import ACTIVE, LOCAL_OWNER, RunRow
+from dsebo.store.rows import LOCAL_OWNER, OwnerHash, RunRow, owner_hash
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, claim, create, interrupt
 
-MAX_REPEATS = 1000
+MAX_LAUNCH = 1000  # runs at a time
 _SAVING_SECONDS = 0.3  # of a close's time, kept for marking what did not stop by itself
+
+
+class Owned(Protocol):
+    """What belongs to someone: a run, an experiment."""
+
+    @property
+    def owner(self) -> OwnerHash:
+        """Whose it is."""
+
 
 _log = logging.getLogger(__name__)
 _open: weakref.WeakSet[RunManager] = weakref.WeakSet()
 
 
 class RunManager:
-    """Puts runs on, each in its own daemon thread, and passes on what their owners want.
+    """Starts runs, each in its own daemon thread, and passes on what their owners want.
 
     Safe from any thread. Commands take effect between two evaluations, whichever process of the
     store works on the run.
@@ -59,32 +68,44 @@ class RunManager:
 
     def launch(
         self,
-        config: RunConfig,
+        configs: RunConfig | Sequence[RunConfig],
         *,
-        repeats: int = 1,
-        name: str = "",
+        name: str | Sequence[str] = "",
         tags: Sequence[str] = (),
         owner: str = LOCAL_OWNER,
         speed: float | None = None,
         paused: bool = False,
     ) -> list[str]:
-        """Put on `repeats` runs, with seeds s, s + 1, …, as one group; their ids."""
-        if type(repeats) is not int or not 1 <= repeats <= MAX_REPEATS:
-            raise StoreError(f"repeats = {repeats!r} is not allowed: a whole number from 1 to {MAX_REPEATS}.")
-        configs = [_with_seed(config, config.seed + i) for i in range(repeats)]
-        mark = owner_mark(owner)
+        """Start runs as one group: all of them or, over a limit, none.
+
+        Args:
+            configs: A run or several, such as `config.seeds(10)`.
+            name: One for all or one for each; empty: method, function and D.
+            tags: For all of them.
+            owner: The token of who starts them.
+            speed: Evaluations per second; None: as fast as it goes.
+            paused: Whether they wait for `step` or `resume`.
+
+        Returns:
+            Their ids, in order.
+        """
+        configs = [configs] if isinstance(configs, RunConfig) else list(configs)
+        if not 1 <= len(configs) <= MAX_LAUNCH:
+            raise StoreError(f"A launch must be of 1 to {MAX_LAUNCH} runs (got {len(configs)}).")
+        names = [name] * len(configs) if isinstance(name, str) else name
+        whose = owner_hash(owner)
         new = NewRuns(
             configs,
-            commands.checked_name(name) or default_name(config),
+            [commands.run_name(text, config) for text, config in zip(names, configs, strict=True)],
             commands.checked_tags(tags),
-            mark,
+            whose,
             commands.checked_speed(speed),
             paused,
         )
-        asked = [(one, one.budget, 0) for one in configs]
+        asked = [(config, config.budget, 0) for config in configs]
         self._refuse_when_closed()
-        leases = create(self.store, new, lambda c: check_limits(c, self.settings, mark, asked))
-        self._take_on(leases, mark)
+        leases = create(self.store, new, lambda c: check_limits(c, self.settings, whose, asked))
+        self._take_on(leases, whose)
         return [lease.run_id for lease in leases]
 
     def pause(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
@@ -133,8 +154,7 @@ class RunManager:
     def rename(self, run_id: str, name: str, owner: str = LOCAL_OWNER) -> None:
         """Another name; an empty one gives the default."""
         row = self._controlled(run_id, owner)
-        plain = commands.checked_name(name) or default_name(RunConfig.parse(row.config))
-        commands.change(self.store, row.id, name=plain)
+        commands.change(self.store, row.id, name=commands.run_name(name, RunConfig.parse(row.config)))
 
     def tag(self, run_id: str, tags: Sequence[str], owner: str = LOCAL_OWNER) -> None:
         """Exactly these tags."""
@@ -154,8 +174,7 @@ class RunManager:
         """Everyone may watch; in class mode only the owner and the lecturer may do more."""
         if self.settings.mode == "local":
             return True
-        lecturer = same_secret(owner, self.settings.lecturer_token)
-        return lecturer or same_secret(owner_mark(owner), row.owner)
+        return self.settings.is_lecturer(owner) or owner_hash(owner) == row.owner
 
     def predict(self, config: RunConfig) -> Prediction:
         """Seconds and memory that a run will take."""
@@ -275,16 +294,6 @@ class RunManager:
             queued = self._queue.pop(run_id, None)
         if queued is not None:
             self._heartbeat.drop(queued[0])
-
-
-def default_name(config: RunConfig) -> str:
-    """What a run without a name is called."""
-    return f"{config.optimizer.label} on {config.objective.name}, D = {config.objective.D}"
-
-
-def _with_seed(config: RunConfig, seed: int) -> RunConfig:
-    """The same config from another seed, checked again."""
-    return RunConfig.parse({**config.model_dump(mode="json"), "seed": seed})
 
 
 @atexit.register

@@ -1,11 +1,35 @@
-"""Slots: how many evaluations may run at a time, first come first served."""
+"""Slots: how many evaluations may run at a time, and the cores that all processes share.
+
+Within a process a slot is had first come first served. Among all processes of a user a token for
+each core is a lock on a file, so the operating system takes it back when a process dies. The files
+are in a folder of the machine's own (never a shared home), or in that which DSEBO_CORES names.
+Live runs come first: while one of them waits, a sweep's workers let it pass. Where there are no
+such locks (not a Unix, no folder to write to) nobody waits for anything.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import tempfile
 import threading
+import time
 from collections import deque
+from functools import cache
+from pathlib import Path
 
-from dsebo.runs.cores import LIVE_PATIENCE, CoreTokens
+from dsebo.settings import core_count
+
+try:
+    import fcntl
+except ImportError:  # not a Unix
+    fcntl = None  # type: ignore[assignment]
+
+LIVE_PATIENCE = 2.0  # seconds after which a live run goes on without a token
+_SWEEP_PATIENCE = 1.0  # seconds after which a sweep's worker no longer lets live runs pass
+_LIVE_POLL, _SWEEP_POLL = 0.001, 0.002
+
+_log = logging.getLogger(__name__)
 
 
 class FairSlots:
@@ -53,3 +77,131 @@ class FairSlots:
         """Let those who wait look at their `stop` again."""
         with self._changed:
             self._changed.notify_all()
+
+
+def tokens_folder() -> Path:
+    """Where the locks are: the same for all processes of this user."""
+    named = os.environ.get("DSEBO_CORES")
+    who = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(named) if named else Path(tempfile.gettempdir()) / f"dsebo-cores-{who}"
+
+
+class CoreTokens:
+    """Tokens for evaluations, one a core. A thread holds at most one.
+
+    Args:
+        count: How many there are; at least one for each core is used.
+        live: Whether these are for live runs, which go before sweeps.
+        folder: Where the locks are.
+    """
+
+    def __init__(self, count: int = 1, *, live: bool, folder: Path | None = None) -> None:
+        numbers = range(max(count, core_count()))
+        # From opposite ends, so that the two kinds rarely try the same lock.
+        self._numbers = list(reversed(numbers)) if live else list(numbers)
+        self._live = live
+        self._lock = threading.Lock()
+        self._taken: set[int] = set()
+        self._waiting = 0
+        self._mine = threading.local()
+        self._files, self._queue = _opened(folder or tokens_folder(), len(numbers))
+
+    def acquire(self, stop: threading.Event, seconds: float) -> bool:
+        """Wait up to so long for a token; False when none came or `stop` was set."""
+        if self._queue is None:
+            return True
+        if self._live:
+            return self._try_take() or self._wait_in_queue(stop, seconds)
+        began = time.monotonic()
+        while not stop.is_set():
+            waited = time.monotonic() - began
+            if (waited > _SWEEP_PATIENCE or not self._someone_waits()) and self._try_take():
+                return True
+            if waited >= seconds:
+                return False
+            time.sleep(_SWEEP_POLL)
+        return False
+
+    def release(self) -> None:
+        """Give back what this thread holds, if anything."""
+        number = getattr(self._mine, "number", None)
+        if number is None:
+            return
+        self._mine.number = None
+        with self._lock:
+            fcntl.flock(self._files[number], fcntl.LOCK_UN)
+            self._taken.discard(number)
+
+    def _try_take(self) -> bool:
+        with self._lock:
+            for number in self._numbers:
+                if number not in self._taken and _try_lock(self._files[number], fcntl.LOCK_EX):
+                    self._taken.add(number)
+                    self._mine.number = number
+                    return True
+        return False
+
+    def _wait_in_queue(self, stop: threading.Event, seconds: float) -> bool:
+        """Poll for a token, with a shared lock that says so to sweeps."""
+        deadline = time.monotonic() + seconds
+        self._count_waiting(1)
+        try:
+            while not stop.is_set() and time.monotonic() < deadline:
+                self._count_waiting(0)  # again: a worker that looked may have been in the way
+                if self._try_take():
+                    return True
+                time.sleep(_LIVE_POLL)
+            return False
+        finally:
+            self._count_waiting(-1)
+
+    def _count_waiting(self, more: int) -> None:
+        assert self._queue is not None
+        with self._lock:
+            self._waiting += more
+            if self._waiting:
+                _try_lock(self._queue, fcntl.LOCK_SH)
+            else:
+                fcntl.flock(self._queue, fcntl.LOCK_UN)
+
+    def _someone_waits(self) -> bool:
+        """Whether a live run waits: the lock on the queue cannot be had alone."""
+        assert self._queue is not None
+        if not _try_lock(self._queue, fcntl.LOCK_EX):
+            return True
+        fcntl.flock(self._queue, fcntl.LOCK_UN)
+        return False
+
+    def __del__(self) -> None:
+        for file in (*self._files, *([] if self._queue is None else [self._queue])):
+            os.close(file)
+
+
+def _opened(folder: Path, count: int) -> tuple[list[int], int | None]:
+    """(a file for each token, the file of the queue); (none, None) where that cannot be."""
+    if fcntl is None:
+        return [], None
+    opened: list[int] = []
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in (*(f"core-{i}" for i in range(count)), "queue"):
+            opened.append(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    except OSError as error:
+        for file in opened:
+            os.close(file)
+        _say_once(str(folder), str(error.strerror))
+        return [], None
+    return opened[:-1], opened[-1]
+
+
+@cache
+def _say_once(folder: str, why: str) -> None:
+    _log.warning("Cores are not shared out between processes: %s cannot be used: %s.", folder, why)
+
+
+def _try_lock(file: int, kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

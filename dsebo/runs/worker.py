@@ -1,20 +1,34 @@
-"""`Session`: one run being worked on, in a thread or in the foreground."""
+"""`Session`: one run being worked on, in a thread of the manager or in the foreground."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 
+from dsebo.config import RunConfig
 from dsebo.events import Event, Started
 from dsebo.run import Runner
-from dsebo.runs.slots import FairSlots
+from dsebo.runs import commands
+from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.leases import Heartbeat, Lease
-from dsebo.store.restoring import open_runner
+from dsebo.store.restoring import check_can_go_on, open_runner
+from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
-from dsebo.store.writing import Order, begin, commit_step, finish_if_done, read_order, release, set_state
+from dsebo.store.writing import (
+    NewRuns,
+    Order,
+    begin,
+    claim,
+    commit_step,
+    create,
+    finish_if_done,
+    read_order,
+    release,
+    set_state,
+)
 
 POLL_SECONDS = 0.25  # how soon a waiting run sees a command from another process
 
@@ -144,3 +158,53 @@ class Session:
             _log.debug("Run %s had been saved already.", self.lease.run_id[:8])
         except StoreError as second:
             _log.warning("Run %s could not be marked: %s", self.lease.run_id[:8], second)
+
+
+def stored_run(
+    config: RunConfig,
+    store: Store,
+    name: str = "",
+    *,
+    tags: Sequence[str] = (),
+    owner: str = LOCAL_OWNER,
+    on_id: Callable[[str], None] | None = None,
+) -> Generator[Event, None, None]:
+    """The events of a new run, each committed before it is given out.
+
+    Stopping early, by Ctrl-C or by no longer asking, leaves the run interrupted, to be resumed.
+
+    Args:
+        config: What to run.
+        store: Where it is kept.
+        name: What it is called; empty for the default.
+        tags: Its tags.
+        owner: Whose it is.
+        on_id: Called with the run's id before the first event.
+    """
+    names = [commands.run_name(name, config)]
+    new = NewRuns([config], names, commands.checked_tags(tags), owner_hash(owner))
+    lease = create(store, new)[0]
+    if on_id is not None:
+        on_id(lease.run_id)
+    yield from _events(store, lease)
+
+
+def resumed_run(store: Store, run_id: str) -> Generator[Event, None, None]:
+    """The further events of a run that nobody works on, from its last committed evaluation."""
+    row = store.get_run(run_id)
+    if row.deleted_at is not None:
+        raise StoreError(f"Run {row.short_id} is deleted: restore it first.")
+    if row.state == "finished" and row.n_done >= row.budget:
+        raise StoreError(f"Run {row.short_id} has finished its {row.budget} evaluations.")
+    check_can_go_on(store, row)
+    yield from _events(store, claim(store, row.id))
+
+
+def _events(store: Store, lease: Lease) -> Generator[Event, None, None]:
+    heartbeat = Heartbeat(store)
+    heartbeat.hold([lease])
+    slots = FairSlots(1, CoreTokens(live=True))
+    try:
+        yield from Session(store, lease, heartbeat, slots).events()
+    finally:
+        heartbeat.close()

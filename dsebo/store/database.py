@@ -14,6 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_
 
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError, StoreFull
+from objectives.fields import ConfigError
 
 BUSY_SECONDS = 30
 WRITING = {"dsebo_writing": True}  # execution options of a connection that will write
@@ -27,7 +28,10 @@ def default_url() -> str:
 
 def resolve(url: str | None) -> URL:
     """The address: what is given, DSEBO_DB, the settings' or the default; a path means SQLite."""
-    given = url or os.environ.get("DSEBO_DB") or Settings.load().database or default_url()
+    try:
+        given = url or os.environ.get("DSEBO_DB") or Settings.load().database or default_url()
+    except ConfigError as error:
+        raise StoreError(str(error)) from None
     if "://" not in given:
         given = f"sqlite:///{Path(given).expanduser()}"
     try:

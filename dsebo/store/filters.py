@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, selec
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Holder, shown_state
-from dsebo.store.owners import owner_mark
-from dsebo.store.rows import ACTIVE, STATES
+from dsebo.store.rows import owner_hash
+from dsebo.store.schema import ACTIVE, STATES
 
 ORDERS = (
     "created",
@@ -95,7 +95,7 @@ class RunFilter:
             _run.deleted_at.is_not(None) if self.deleted else _run.deleted_at.is_(None)
         ]
         if self.owner is not None:
-            found.append(_run.owner.in_({self.owner, owner_mark(self.owner)}))
+            found.append(_run.owner.in_({self.owner, owner_hash(self.owner)}))
         if self.states:
             found.append(state_column(shown).in_(_known_states(self.states)))
         if self.functions:

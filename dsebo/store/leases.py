@@ -22,7 +22,7 @@ from sqlalchemy import update
 
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.rows import ACTIVE
+from dsebo.store.schema import ACTIVE
 
 if TYPE_CHECKING:
     from dsebo.store.store import Store

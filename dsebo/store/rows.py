@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NewType
 
 import orjson
 from sqlalchemy import ColumnElement
 
 from dsebo.store import schema
 
-STATES = ("queued", "running", "paused", "finished", "failed", "cancelled", "interrupted", "stalled")
-ACTIVE = ("queued", "running", "paused")  # some process holds the run's lease
-LOCAL_OWNER = "local"
+OwnerHash = NewType("OwnerHash", str)
+LOCAL_OWNER = OwnerHash("local")  # of all that is not a class's: token and hash in one
+
+
+def owner_hash(token: str) -> OwnerHash:
+    """What is stored of an owner's token: everyone may watch, and must not learn it."""
+    if token == LOCAL_OWNER:
+        return LOCAL_OWNER
+    return OwnerHash(hashlib.sha256(f"dsebo owner {token}".encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class RunRow:
     id: str
     name: str
     group: str
-    owner: str  # a mark of the owner's token, never the token itself
+    owner: OwnerHash
     tags: tuple[str, ...]
     config: dict[str, Any]
     method: str

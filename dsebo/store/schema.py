@@ -20,6 +20,11 @@ from sqlalchemy import (
 SCHEMA_VERSION = 5
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
+# The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.
+ACTIVE = ("queued", "running", "paused")  # some process holds the lease
+ENDED = ("finished", "failed", "cancelled")
+STATES = (*ACTIVE, *ENDED, "interrupted", "stalled")
+
 metadata = MetaData()
 
 

@@ -19,7 +19,8 @@ from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.identity import config_hash, hash_of
 from dsebo.store.leases import NO_LEASE, Lease, is_free, lease_columns
 from dsebo.store.records import add_evaluation, add_event, finite, save_checkpoint, versions
-from dsebo.store.rows import ACTIVE, LOCAL_OWNER
+from dsebo.store.rows import LOCAL_OWNER, OwnerHash
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 
 _run = schema.run
@@ -41,9 +42,9 @@ class NewRuns:
     """What `create` needs to know of a launch."""
 
     configs: Sequence[RunConfig]
-    name: str = ""
+    names: Sequence[str]  # one for each
     tags: Sequence[str] = ()
-    owner: str = LOCAL_OWNER  # as marked
+    owner: OwnerHash = LOCAL_OWNER
     speed: float | None = None
     paused: bool = False
     group: str = ""  # empty: one of their own
@@ -54,8 +55,8 @@ def create(store: Store, new: NewRuns, check: Callable[[Connection], None] | Non
     leases = [Lease.new(secrets.token_hex(16)) for _ in new.configs]
     group, now = new.group or secrets.token_hex(8), time.time()
     rows = [
-        _new_row(new, config, group, now + 1e-6 * i, lease)
-        for i, (config, lease) in enumerate(zip(new.configs, leases, strict=True))
+        _new_row(new, config, name, group, now + 1e-6 * i, lease)
+        for i, (config, name, lease) in enumerate(zip(new.configs, new.names, leases, strict=True))
     ]
     with store.write() as connection:
         one_launch_at_a_time(connection)
@@ -71,10 +72,12 @@ def one_launch_at_a_time(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('dsebo_launch'))"))
 
 
-def _new_row(new: NewRuns, config: RunConfig, group: str, created: float, lease: Lease) -> dict[str, Any]:
+def _new_row(
+    new: NewRuns, config: RunConfig, name: str, group: str, created: float, lease: Lease
+) -> dict[str, Any]:
     return {
         "id": lease.run_id,
-        "name": new.name,
+        "name": name,
         "group": group,
         "owner": new.owner,
         "tags": json.dumps(list(new.tags), ensure_ascii=False),

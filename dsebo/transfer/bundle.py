@@ -16,7 +16,7 @@ from dsebo.runs.commands import checked_name, tags_json
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.identity import known_hash
-from dsebo.store.rows import ACTIVE
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from dsebo.transfer.locate import line_of
 from dsebo.transfer.models import EVENTS, EventIn, Problem, RunIn, check_evaluations

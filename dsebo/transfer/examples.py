@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager, Settings, Store, StoreError
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Settings
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 
 NAME = "bundled_runs.json.gz"
@@ -55,7 +58,7 @@ def make(runs: Sequence[tuple[str, dict[str, Any], int]] = RUNS) -> bytes:
         manager = RunManager(store, Settings())
         ids: list[str] = []
         for name, flat, repeats in runs:
-            ids += manager.launch(parse_flat(flat), repeats=repeats, name=name, tags=["example"])
+            ids += manager.launch(parse_flat(flat).seeds(repeats), name=name, tags=["example"])
         _wait(store, ids)
         data = export_json(store, ids)
         manager.close()

@@ -13,7 +13,7 @@ from dsebo.charts import theme
 from dsebo.charts.explain import feed
 from dsebo.charts.groups import common_scale, figure_of_groups, groups_of, table_of
 from dsebo.charts.scales import default_scale
-from dsebo.runs import Store
+from dsebo.store.store import Store
 from dsebo.text import count, duration, number, setting_line
 from dsebo.ui.data import RunData, read_run
 from dsebo.ui.drawn import figure_of

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dsebo.store.errors import StoreError
-from dsebo.store.owners import owner_mark
-from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
 from dsebo.transfer.authors import LAYOUT, is_pair, parse_pairs
 from dsebo.transfer.bundle import parse_bundle
@@ -29,16 +28,16 @@ def import_bytes(
     """
     name = Path(filename).name or "file"
     _check_size(len(data), name)
-    return save(store, _parse(data, name), owner_mark(owner), source)
+    return save(store, _parse(data, name), owner_hash(owner), source)
 
 
 def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = "imported") -> list[str]:
     """The same for a path: also a folder, or one CSV of a pair, whose path says the config."""
     try:
         if path.is_dir():
-            return save(store, _many(_folder(path)), owner_mark(owner), source)
+            return save(store, _many(_folder(path)), owner_hash(owner), source)
         if path.suffix == ".csv":
-            return save(store, parse_pairs(_pair(path)), owner_mark(owner), source)
+            return save(store, parse_pairs(_pair(path)), owner_hash(owner), source)
         _check_size(path.stat().st_size, path.name)
         return import_bytes(store, path.read_bytes(), path.name, owner, source)
     except OSError as error:

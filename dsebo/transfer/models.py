@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from dsebo.config import MAX_BUDGET, RunConfig
-from dsebo.store.rows import STATES
+from dsebo.store.schema import STATES
 from objectives.fields import MAX_D
 
 MAX_TEXT = 100_000

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dsebo.runs import RunRow, Store
+from dsebo.store.rows import RunRow
+from dsebo.store.store import Store
 from dsebo.ui.data import RunData
 
 RUNS_KEPT = 64

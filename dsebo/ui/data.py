@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from dsebo.runs import RunRow, Store
+from dsebo.store.rows import RunRow
+from dsebo.store.store import Store
 
 ACTIVE = ("queued", "running", "paused")
 CHANGES = ("expanded", "converged")  # the decisions of Algorithm 1

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dsebo.charts.run import References, run_figure, value_span
 from dsebo.charts.scales import Scale
 from dsebo.paper.tables import paper_value
-from dsebo.runs import RunRow
+from dsebo.store.rows import RunRow
 from dsebo.ui.cache import SHARED
 from dsebo.ui.data import RunData
 

@@ -11,7 +11,8 @@ import streamlit as st
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
 from dsebo.config import RunConfig
-from dsebo.runs import Store, StoreError
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
 from dsebo.ui import form, session
 from dsebo.ui.values import Settings, from_config, from_url, to_url
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dsebo.runs import RunRow, Store
+from dsebo.store.rows import RunRow
+from dsebo.store.store import Store
 from dsebo.text import number
 
 MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page

@@ -7,8 +7,10 @@ import secrets
 
 import streamlit as st
 
-from dsebo.runs import LOCAL_OWNER, RunManager, Settings, Store
-from dsebo.store.owners import same_secret
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Settings
+from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.store import Store
 
 COOKIE = "dsebo_owner"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -88,7 +90,7 @@ def lecturer_entry() -> None:
         token = st.text_input("Lecturer's token", type="password", max_chars=200)
         if not token:
             return
-        if same_secret(token, manager().settings.lecturer_token):
+        if manager().settings.is_lecturer(token):
             st.session_state["lecturer"] = token
             st.rerun()
         st.error("This is not the lecturer's token.")

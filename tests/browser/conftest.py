@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dsebo.runs import Store
+from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[2]

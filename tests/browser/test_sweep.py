@@ -12,8 +12,8 @@ import pytest
 from dsebo.experiments.holding import claim_sweep, release_sweep
 from dsebo.experiments.records import create_sweep
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import Store
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.worker import stored_run
+from dsebo.store.store import Store
 from tests.browser.conftest import settle, shot
 from tests.browser.test_story import SMALLEST_TEXT, press, wait_for_chart
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dsebo.runs import RunManager, Settings, Store
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Settings
+from dsebo.store.store import Store
 
 
 @pytest.fixture

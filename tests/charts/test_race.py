@@ -17,7 +17,7 @@ from dsebo.config import METHODS
 from dsebo.experiments.race import Race
 from dsebo.experiments.standings import CENTRE, launch
 from dsebo.run import run
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from dsebo.ui.experiments.race_data import (
     PARTS,
     RaceReader,

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from dsebo.cli import app
 from dsebo.config import parse_flat
 from dsebo.run import run
-from dsebo.runs import Store
+from dsebo.store.store import Store
 
 SMALL = ["--D", "40", "--d-e", "4", "--budget", "12"]
 

@@ -13,8 +13,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from dsebo.cli.runs import add_commands
-from dsebo.runs import Store
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.worker import stored_run
+from dsebo.store.store import Store
 from tests.small import history, reference, small
 from tests.transfer.test_transfer import pair, zipped
 

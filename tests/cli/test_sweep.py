@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from dsebo.cli import app
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, list_sweeps, progress
-from dsebo.runs import Store
+from dsebo.store.store import Store
 from tests.experiments.helpers import ThreadEngine, make, random_spec, spec
 from tests.experiments.test_records import hold
 

@@ -8,7 +8,7 @@ import pytest
 
 from dsebo.cli.sweep_output import SweepOutput
 from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
-from dsebo.runs import Store
+from dsebo.store.store import Store
 from tests.experiments.helpers import random_spec
 
 WAITS = "1 run is paused on the Runs page; the sweep waits for it."

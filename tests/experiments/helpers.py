@@ -13,8 +13,8 @@ from dsebo.experiments.engines import Engine
 from dsebo.experiments.records import progress
 from dsebo.experiments.spec import SweepSpec
 from dsebo.experiments.worker import Outcome, Task, work
-from dsebo.runs import Store
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.worker import stored_run
+from dsebo.store.store import Store
 from tests.small import history, reference
 
 BASE = {

@@ -17,8 +17,9 @@ from dsebo.cli import app
 from dsebo.experiments.engines import ClusterEngine
 from dsebo.experiments.records import create_sweep, get_sweep, list_sweeps, order, progress
 from dsebo.experiments.running import run_sweep
-from dsebo.runs import Store, StoreError
 from dsebo.store import schema
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
 from tests.experiments.helpers import check_histories, make, spec
 from tests.experiments.services import Cluster
 from tests.small import wait_for

@@ -11,8 +11,8 @@ from dsebo.experiments.deaths import MAX_DEATHS, Deaths
 from dsebo.experiments.records import create_sweep, progress
 from dsebo.experiments.running import run_sweep
 from dsebo.experiments.worker import Task
-from dsebo.runs import Store
-from dsebo.runs.foreground import resumed_run
+from dsebo.runs.worker import resumed_run
+from dsebo.store.store import Store
 from tests.experiments.helpers import BreakingEngine, ThreadEngine, check_histories, make, random_spec, spec
 
 pytestmark = pytest.mark.usefixtures("quick_polls")

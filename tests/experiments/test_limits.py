@@ -7,7 +7,9 @@ from dsebo.experiments.limits import MAX_AT_WORK, sweep_check
 from dsebo.experiments.plan import plan
 from dsebo.experiments.records import create_sweep, list_sweeps, order
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import LimitExceeded, Limits, LimitSettings, Settings, Store
+from dsebo.settings import Limits, LimitSettings, Settings
+from dsebo.store.errors import LimitExceeded
+from dsebo.store.store import Store
 from tests.experiments.helpers import make, random_spec, spec
 
 

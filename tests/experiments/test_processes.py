@@ -19,10 +19,12 @@ from dsebo.experiments.engines import LocalEngine
 from dsebo.experiments.limits import sweep_check
 from dsebo.experiments.records import create_sweep, get_sweep, order, progress
 from dsebo.experiments.running import run_sweep
-from dsebo.runs import LimitExceeded, Limits, LimitSettings, Settings, Store, StoreError
-from dsebo.runs.cores import CoreTokens, core_count
+from dsebo.runs.slots import CoreTokens
+from dsebo.settings import Limits, LimitSettings, Settings, core_count
 from dsebo.store import schema
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.leases import Holder
+from dsebo.store.store import Store
 from tests.experiments.helpers import check_histories, random_spec, spec
 from tests.small import wait_for
 

@@ -17,7 +17,10 @@ from dsebo.experiments.race import (
     seeds_text,
 )
 from dsebo.experiments.standings import CENTRE, TAG, Result, launch, launch_seeds, refusal, standings
-from dsebo.runs import LimitExceeded, Limits, LimitSettings, RunManager, Settings, Store
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Limits, LimitSettings, Settings
+from dsebo.store.errors import LimitExceeded
+from dsebo.store.store import Store
 from objectives.fields import ConfigError
 from tests.small import wait_state
 

@@ -20,14 +20,16 @@ from dsebo.experiments.records import (
     progress,
 )
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import Store, StoreError, export_json, import_bytes
 from dsebo.runs.commands import change, grow_budget
-from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
+from dsebo.store.errors import StoreError
 from dsebo.store.identity import config_hash, hash_of
 from dsebo.store.leases import Lease, lease_columns
 from dsebo.store.migrate import upgrade
 from dsebo.store.records import versions
+from dsebo.store.store import Store
+from dsebo.transfer import export_json, import_bytes
 from tests.experiments.helpers import make, random_spec, spec
 
 

@@ -18,10 +18,13 @@ from dsebo.experiments.records import SweepRow, create_sweep, delete_sweep, get_
 from dsebo.experiments.running import run_sweep
 from dsebo.experiments.spec import SweepSpec
 from dsebo.experiments.worker import Task, work
-from dsebo.runs import RunManager, Settings, Store, StoreError
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import stored_run
+from dsebo.settings import Settings
 from dsebo.store import schema
+from dsebo.store.errors import StoreError
 from dsebo.store.leases import Lease
+from dsebo.store.store import Store
 from objectives import registry
 from objectives.registry import BaseFunction, register
 from tests.experiments.helpers import ThreadEngine, check_histories, make, random_spec, spec

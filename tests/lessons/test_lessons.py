@@ -10,9 +10,10 @@ import pytest
 
 from dsebo.charts.lesson import distribution
 from dsebo.lessons import LessonError, load_lessons, parse_lesson
-from dsebo.runs import LimitExceeded, RunManager, StoreError
+from dsebo.runs.manager import RunManager
 from dsebo.store import classroom as kept
 from dsebo.store.classroom import predictions, record
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.ui.data import RunData
 
 GOOD = (

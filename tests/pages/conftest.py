@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from dsebo.transfer import examples as bundle
 from dsebo.transfer import export_json, import_bytes
 from dsebo.ui import session

@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 from dsebo.experiments.holding import claim_sweep, release_sweep, set_sweep_state
 from dsebo.experiments.records import create_sweep
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import RunManager, Store
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import stored_run
 from dsebo.store.leases import Heartbeat
+from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_controls, sweep_setup

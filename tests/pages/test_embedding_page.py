@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from tests.pages.conftest import open_page, said
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dsebo.runs import RunManager
 from dsebo.runs.commands import change
+from dsebo.runs.manager import RunManager
 from dsebo.store.classroom import predictions
 from dsebo.ui.learn import lesson_view
 from tests.pages.conftest import ROOT, open_page, said, wait_for

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from dsebo.store import schema
 from tests.pages.conftest import open_page, said, shown_best, wait_for
 from tests.small_run import SMALL

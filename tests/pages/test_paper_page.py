@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dsebo.config import parse_flat
 from dsebo.paper.bundled import ThinRun, thin
 from dsebo.run import run
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from dsebo.ui import session
 from dsebo.ui.paper import view as paper_view
 from tests.pages.conftest import open_page, said, wait_for
@@ -77,7 +77,7 @@ def test_the_button_runs_what_is_missing(manager: RunManager) -> None:
 
 
 def test_runs_under_way_are_neither_counted_nor_started_again(manager: RunManager) -> None:
-    manager.launch(parse_flat({**RANDOM, "seed": 1}), repeats=3, paused=True)
+    manager.launch(parse_flat({**RANDOM, "seed": 1}).seeds(3), paused=True)
     at = open_page("paper")
     assert table(at)["Here"]["Random Search"] == "3 under way"
     choose(at, "Random Search")
@@ -89,7 +89,7 @@ def test_bundled_and_own_runs_are_counted_together_but_no_seed_twice(
 ) -> None:
     bundled: tuple[ThinRun, ...] = tuple(thin(run(parse_flat({**RANDOM, "seed": seed}))) for seed in (1, 2))
     monkeypatch.setattr(paper_view, "bundled_paper_runs", lambda: bundled)
-    manager.launch(parse_flat({**RANDOM, "seed": 2}), repeats=2)
+    manager.launch(parse_flat({**RANDOM, "seed": 2}).seeds(2))
     wait_for(lambda: manager.store.count_runs(states=["finished"]) == 2)
     shown = table(open_page("paper"))
     assert shown["Runs"]["Random Search"] == "2 bundled, 1 of yours"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.experiments.race import Race
 from dsebo.experiments.standings import launch
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from dsebo.ui import session
 from tests.pages.conftest import open_page, said, wait_for
 

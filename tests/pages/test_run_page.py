@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager
 from dsebo.runs.commands import change
+from dsebo.runs.manager import RunManager
 from dsebo.ui import session
 from tests.pages.conftest import components, open_page, said, wait_for
 from tests.small_run import SMALL

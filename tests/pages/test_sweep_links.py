@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from dsebo.runs import RunManager
+from dsebo.runs.manager import RunManager
 from dsebo.store import schema
 from tests.pages.conftest import open_page, said
 from tests.pages.sweeps import Stored, box, make_runs, one_axis, stored

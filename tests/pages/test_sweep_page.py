@@ -9,7 +9,8 @@ import pytest
 
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import list_sweeps
-from dsebo.runs import RunManager, Store
+from dsebo.runs.manager import RunManager
+from dsebo.store.store import Store
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_setup
 from tests.pages.conftest import open_page, said

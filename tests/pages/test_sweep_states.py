@@ -14,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.experiments.records import get_sweep, list_sweeps
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import Limits, LimitSettings, RunManager, StoreError
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Limits, LimitSettings
 from dsebo.store import schema
+from dsebo.store.errors import StoreError
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_controls
 from dsebo.ui.experiments.sweep_view import _pace

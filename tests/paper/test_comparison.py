@@ -27,7 +27,8 @@ from dsebo.paper.comparison import (
     tasks,
 )
 from dsebo.run import run
-from dsebo.runs import RunManager, Store
+from dsebo.runs.manager import RunManager
+from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 from tests.small import wait_state
 
@@ -131,7 +132,7 @@ def test_only_exactly_the_same_setting_counts(manager: RunManager) -> None:
 
 def test_stored_runs_count_when_they_have_finished(manager: RunManager, store: Store) -> None:
     random = parse_flat({"method": "random", "seed": 21})
-    run_id = manager.launch(random, repeats=2)[0]
+    run_id = manager.launch(random.seeds(2))[0]
     manager.launch(parse_flat({"method": "random", "seed": 30, "K": 5.0}))
     waiting = manager.launch(parse_flat({"method": "random", "seed": 40}), paused=True)[0]
     rows = [wait_state(store, row.id, "finished", "paused") for row in store.list_runs()]

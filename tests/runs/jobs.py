@@ -10,8 +10,10 @@ import time
 from typing import Any
 
 from dsebo.config import RunConfig
-from dsebo.runs import RunManager, Settings, Store
-from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
+from dsebo.store.store import Store
 
 
 def die() -> None:
@@ -85,7 +87,7 @@ def manage(url: str, config: str, repeats: int, slots: int, seconds: float) -> N
     logging.getLogger("dsebo").addHandler(handler)
     store = Store.open(url)
     manager = RunManager(store, Settings(slots=slots))
-    ids = manager.launch(RunConfig.from_json(config), repeats=repeats)
+    ids = manager.launch(RunConfig.from_json(config).seeds(repeats))
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if all(row.state == "finished" for row in store.list_runs(ids=ids)):

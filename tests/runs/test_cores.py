@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dsebo.runs import cores
-from dsebo.runs.cores import CoreTokens
-from dsebo.runs.slots import FairSlots
+from dsebo.runs import slots
+from dsebo.runs.slots import CoreTokens, FairSlots
 from tests.small import wait_for
 
 GO = threading.Event()  # never set
@@ -20,7 +19,7 @@ GO = threading.Event()  # never set
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "core_count", lambda: 2)
+    monkeypatch.setattr(slots, "core_count", lambda: 2)
 
 
 def in_thread(tokens: CoreTokens, seconds: float = 0.02) -> bool:
@@ -69,9 +68,9 @@ def test_more_slots_than_cores_are_still_granted() -> None:
 
 HOLD = """
 import sys, threading, time
-from dsebo.runs import cores
-from dsebo.runs.cores import CoreTokens
-cores.core_count = lambda: 2
+from dsebo.runs import slots
+from dsebo.runs.slots import CoreTokens
+slots.core_count = lambda: 2
 tokens = CoreTokens(live=False)
 assert tokens.acquire(threading.Event(), 1)
 print("held", flush=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dsebo.runs import Store
-from dsebo.runs.foreground import resumed_run
+from dsebo.runs.worker import resumed_run
+from dsebo.store.store import Store
 from tests.runs.jobs import work
 from tests.small import history, kill, reference, small, wait_for
 

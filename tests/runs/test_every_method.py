@@ -9,9 +9,10 @@ import pytest
 
 from dsebo.config import METHODS, RunConfig
 from dsebo.run import Runner
-from dsebo.runs import Store, export_json, import_bytes
-from dsebo.runs.foreground import resumed_run, stored_run
 from dsebo.runs.predict import predict
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.store.store import Store
+from dsebo.transfer import export_json, import_bytes
 from tests.small import history, reference
 
 

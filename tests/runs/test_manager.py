@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 
 from dsebo.run import Runner
-from dsebo.runs import (
-    LimitExceeded,
-    Limits,
-    LimitSettings,
-    NotAllowed,
-    RunManager,
-    Settings,
-    Store,
-    StoreError,
-)
+from dsebo.runs.limits import check_limits
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Limits, LimitSettings, Settings
+from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
+from dsebo.store.store import Store
 from tests.small import history, reference, small, wait_for, wait_state
 
 
@@ -37,7 +32,7 @@ def stays(value: Any, seconds: float = 0.6) -> bool:
 def test_repeats_are_one_group_and_the_engines_own_runs(any_url: str) -> None:
     store = Store.open(any_url)
     manager = RunManager(store, Settings(slots=2))
-    ids = manager.launch(small(budget=12, seed=5), repeats=3, name="three", tags=["t"])
+    ids = manager.launch(small(budget=12, seed=5).seeds(3), name="three", tags=["t"])
     rows = [wait_state(store, run_id, "finished") for run_id in ids]
     assert [row.seed for row in rows] == [5, 6, 7]
     assert len({row.group for row in rows}) == 1
@@ -184,7 +179,7 @@ def slow_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.mark.parametrize("slots", [1, 3])
 def test_slots_are_taken_for_each_evaluation(store: Store, slow_steps: dict[str, Any], slots: int) -> None:
     manager = RunManager(store, Settings(slots=slots))
-    ids = manager.launch(small(budget=12, method="random"), repeats=5)
+    ids = manager.launch(small(budget=12, method="random").seeds(5))
 
     def counts() -> list[int]:
         return [done(store, run_id) for run_id in ids]
@@ -217,8 +212,8 @@ def test_beyond_the_active_limit_runs_queue_and_owners_take_turns(
     limits = LimitSettings(all=Limits(active=2, queued=10), owner=Limits())
     manager = RunManager(store, Settings(mode="class", slots=2, limits=limits))
     config = small(budget=6, method="random")
-    first = manager.launch(config, repeats=4, owner="anna")
-    second = manager.launch(config, repeats=1, owner="ben")[0]
+    first = manager.launch(config.seeds(4), owner="anna")
+    second = manager.launch(config, owner="ben")[0]
     states = [row.state for row in store.list_runs()]
     assert states.count("queued") >= 3
     ben = wait_state(store, second, "finished")
@@ -232,7 +227,7 @@ def test_a_queued_run_can_be_cancelled_and_stepped(store: Store) -> None:
     manager = RunManager(store, Settings(slots=1, limits=limits))
     config = small(budget=5, method="random")
     first = manager.launch(config, paused=True)[0]
-    second, third = manager.launch(config, repeats=2)
+    second, third = manager.launch(config.seeds(2))
     wait_state(store, first, "paused")
     manager.cancel(second)
     assert store.get_run(second).state == "cancelled"
@@ -285,23 +280,23 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control(store: Store) -> Non
 
 
 @pytest.mark.parametrize(
-    ("limits", "launch", "said"),
+    ("limits", "seeds", "said"),
     [
-        ({"budget": 20}, {}, "budget = 21 is over the limit of 20 evaluations"),
-        ({"D": 40}, {}, "D = 50 is over the limit of 40"),
-        ({"active": 1, "queued": 1}, {"repeats": 3}, "3 unfinished runs are over the limit of 2"),
-        ({"memory_mb": 1}, {}, r"memory of \d+ MB is over the limit of 1 MB"),
-        ({"seconds": 0.1}, {"repeats": 5}, r"time of \d+ s is over the limit of 0.1 s"),
+        ({"budget": 20}, 1, "budget = 21 is over the limit of 20 evaluations"),
+        ({"D": 40}, 1, "D = 50 is over the limit of 40"),
+        ({"active": 1, "queued": 1}, 3, "3 unfinished runs are over the limit of 2"),
+        ({"memory_mb": 1}, 1, r"memory of \d+ MB is over the limit of 1 MB"),
+        ({"seconds": 0.1}, 5, r"time of \d+ s is over the limit of 0.1 s"),
     ],
 )
 @pytest.mark.parametrize("whose", ["owner", "all"])
 def test_a_launch_over_a_limit_is_refused(
-    store: Store, limits: dict[str, Any], launch: dict[str, Any], said: str, whose: str
+    store: Store, limits: dict[str, Any], seeds: int, said: str, whose: str
 ) -> None:
     both = {"owner": Limits(), "all": Limits(), whose: Limits(**limits)}
     manager = RunManager(store, Settings(limits=LimitSettings(**both)))
     with pytest.raises(LimitExceeded, match=said):
-        manager.launch(small(budget=21), **launch)
+        manager.launch(small(budget=21).seeds(seeds))
     assert store.list_runs() == []
     manager.close()
 
@@ -310,13 +305,57 @@ def test_the_limit_counts_what_is_there(store: Store) -> None:
     limits = LimitSettings(owner=Limits(active=1, queued=1), all=Limits())
     manager = RunManager(store, Settings(mode="class", limits=limits))
     config = small(budget=5, method="random")
-    manager.launch(config, owner="anna", paused=True, repeats=2)
+    manager.launch(config.seeds(2), owner="anna", paused=True)
     with pytest.raises(LimitExceeded, match="3 unfinished runs are over the limit of 2 for an"):
         manager.launch(config, owner="anna")
     manager.launch(config, owner="ben")
-    with pytest.raises(StoreError, match="repeats = 0 is not allowed"):
-        manager.launch(config, repeats=0)
+    with pytest.raises(StoreError, match=r"must be of 1 to \d+ runs \(got 0\)"):
+        manager.launch([])
     manager.close()
+
+
+def test_a_neighbour_that_launches_meanwhile_does_not_break_the_limit(
+    any_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes check a limit that has room for one of them: only one launches anything."""
+    settings = Settings(limits=LimitSettings(all=Limits(active=2, queued=1)))
+    managers = [RunManager(Store.open(any_url), settings) for _ in range(2)]
+    checked = threading.Event()
+    outcomes: list[int | str] = []
+
+    def launch(manager: RunManager) -> None:
+        try:
+            outcomes.append(len(manager.launch(small(budget=5, method="random").seeds(2), paused=True)))
+        except LimitExceeded as error:
+            outcomes.append(str(error))
+
+    def check_and_dawdle(*args: Any, **more: Any) -> None:
+        check_limits(*args, **more)
+        checked.set()
+        time.sleep(0.5)  # the neighbour launches between the check and the rows
+
+    monkeypatch.setattr("dsebo.runs.manager.check_limits", check_and_dawdle)
+    threads = [threading.Thread(target=launch, args=(manager,)) for manager in managers]
+    threads[0].start()
+    checked.wait(10)
+    threads[1].start()
+    for thread in threads:
+        thread.join()
+    assert outcomes[0] == 2
+    assert "4 unfinished runs are over the limit of 3" in str(outcomes[1])
+    assert managers[0].store.count_runs() == 2
+    for manager in managers:
+        manager.close()
+        manager.store.close()
+
+
+def test_a_launch_is_of_any_configs_and_one_group(store: Store, manager: RunManager) -> None:
+    configs = [small(budget=4, seed=7, method="random"), small(budget=3, seed=2), small(budget=3, seed=9)]
+    ids = manager.launch(configs, name=["a", "", "c"])
+    rows = [wait_state(store, run_id, "finished") for run_id in ids]
+    assert [row.seed for row in rows] == [7, 2, 9]
+    assert [row.name for row in rows] == ["a", "DSEBO on sphere, D = 50", "c"]
+    assert len({row.group for row in rows}) == 1
 
 
 # -- endings ----------------------------------------------------------------------------------
@@ -324,7 +363,7 @@ def test_the_limit_counts_what_is_there(store: Store) -> None:
 
 def test_close_saves_every_run_within_two_seconds(store: Store, slow_steps: dict[str, Any]) -> None:
     manager = RunManager(store, Settings(slots=2))
-    ids = manager.launch(small(budget=50, method="random"), repeats=4)
+    ids = manager.launch(small(budget=50, method="random").seeds(4))
     wait_for(lambda: all(done(store, run_id) >= 1 for run_id in ids))
     slow_steps["seconds"] = 6.0  # an evaluation that will not be waited for
     wait_for(lambda: slow_steps["now"] == 2)

@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from dsebo.runs import RunManager, Settings, Store, StoreError
-from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
 from tests.runs.jobs import manage
 from tests.small import history, reference, small, wait_for, wait_state
 
@@ -40,7 +43,7 @@ from dsebo.config import RunConfig
 from dsebo.runs import RunManager, Settings, Store
 store = Store.open(sys.argv[1])
 manager = RunManager(store, Settings(slots=2))
-ids = manager.launch(RunConfig.from_json(sys.argv[2]), repeats=3)
+ids = manager.launch(RunConfig.from_json(sys.argv[2]).seeds(3))
 while min(row.n_done for row in store.list_runs()) < 2:
     time.sleep(0.01)
 print("ready", flush=True)
@@ -112,7 +115,7 @@ def test_a_manager_does_not_grow_with_the_runs_it_has_worked_through(store: Stor
     config = small(budget=3, method="random")
 
     def work_through(count: int) -> int:
-        ids = manager.launch(config, repeats=count)
+        ids = manager.launch(config.seeds(count))
         wait_for(lambda: store.count_runs(states=["finished"], ids=ids) == count, 120)
         wait_for(lambda: not manager._sessions)
         gc.collect()

@@ -12,9 +12,9 @@ from dsebo.analysis.floor import NoFloor, floors_of_config
 from dsebo.cli import app
 from dsebo.cli.floor import parse_dims
 from dsebo.config import RunConfig
-from dsebo.runs import Store
 from dsebo.store import floors
 from dsebo.store.floors import FloorService, floor_key, floors_with_store, stored_floors
+from dsebo.store.store import Store
 from objectives.fields import ConfigError
 from tests.small import small, wait_for
 from tests.transfer.test_transfer import finished

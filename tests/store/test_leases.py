@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from dsebo.runs import LeaseLost, RunManager, Settings, Store, StoreError
 from dsebo.runs.commands import order
-from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
 from dsebo.store import leases, schema
+from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.leases import Heartbeat, Holder, Lease
+from dsebo.store.store import Store
 from dsebo.store.writing import claim, set_state
 from tests.runs.jobs import try_to_resume, work
 from tests.small import history, kill, reference, small, wait_for, wait_state

@@ -15,10 +15,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, insert, text, update
 
 from dsebo.run import Runner
-from dsebo.runs import RunNotFound, Store, StoreError
-from dsebo.runs.foreground import resumed_run, stored_run
+from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
+from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.rows import COLUMNS
+from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, create
 from dsebo.threads import one_thread
 from tests.small import history, reference, small

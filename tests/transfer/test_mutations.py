@@ -8,8 +8,10 @@ from collections import Counter
 import pytest
 from sqlalchemy import func, select
 
-from dsebo.runs import Store, StoreError, export_json, import_bytes
 from dsebo.store import schema
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
+from dsebo.transfer import export_json, import_bytes
 from tests.small import small
 from tests.transfer.test_transfer import finished, pair, zipped
 

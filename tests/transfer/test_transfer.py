@@ -12,20 +12,20 @@ import pandas as pd
 import pytest
 
 from dsebo.expansion import slopes
-from dsebo.runs import (
-    RunManager,
-    Settings,
-    Store,
-    StoreError,
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
+from dsebo.transfer import (
     export_csv,
     export_json,
     export_optuna,
     export_parquet,
     import_bytes,
     import_path,
+    loading,
 )
-from dsebo.runs.foreground import resumed_run, stored_run
-from dsebo.transfer import loading
 from dsebo.transfer.locate import line_of
 from tests.small import history, reference, small
 

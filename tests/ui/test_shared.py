@@ -8,7 +8,8 @@ import time
 import pytest
 
 from dsebo.config import parse_flat
-from dsebo.runs import RunManager, Store
+from dsebo.runs.manager import RunManager
+from dsebo.store.store import Store
 from dsebo.transfer import examples as bundle
 from dsebo.transfer.html import export_html
 from dsebo.ui.cache import FIGURES_KEPT, SharedCache, interval

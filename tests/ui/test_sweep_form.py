@@ -17,8 +17,8 @@ from dsebo.experiments.plan import STORED
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import RunManager
-from dsebo.runs.foreground import stored_run
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import stored_run
 from dsebo.store import schema
 from dsebo.transfer.sweep_html import export_sweep_html, readable
 from dsebo.ui.experiments import sweep_cache

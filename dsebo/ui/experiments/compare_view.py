@@ -12,7 +12,8 @@ import streamlit as st
 from dsebo.analysis.curves import EVERYTHING, BandKind, differing, flat_config
 from dsebo.charts.groups import table_of
 from dsebo.charts.scales import SCALES, Scale
-from dsebo.runs import RunRow, Store
+from dsebo.store.rows import RunRow
+from dsebo.store.store import Store
 from dsebo.transfer import export_csv, export_json, export_parquet
 from dsebo.transfer.html import export_html
 from dsebo.ui.data import RunData

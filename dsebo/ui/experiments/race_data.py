@@ -13,7 +13,8 @@ from dsebo.charts.compare import Curves
 from dsebo.experiments.race import label_of
 from dsebo.experiments.standings import Result, standings
 from dsebo.paper.comparison import printed_mean
-from dsebo.runs import RunRow, Store
+from dsebo.store.rows import RunRow
+from dsebo.store.store import Store
 from dsebo.ui.cache import FRESH
 from dsebo.ui.data import RunData
 

@@ -17,7 +17,7 @@ from dsebo.experiments.race import (
     parse_settings,
     seeds_text,
 )
-from dsebo.runs import RunRow
+from dsebo.store.rows import RunRow
 from dsebo.text import function_name
 from dsebo.ui import form
 from dsebo.ui import values as settings

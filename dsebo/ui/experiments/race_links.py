@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dsebo.experiments.race import MOST_RUNS
-from dsebo.runs import RunRow, Store
+from dsebo.store.rows import RunRow
+from dsebo.store.store import Store
 from dsebo.ui import links
 from dsebo.ui.experiments import race_form
 

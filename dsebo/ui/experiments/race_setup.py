@@ -7,7 +7,7 @@ import streamlit as st
 from dsebo.config import METHODS
 from dsebo.experiments.race import CLIPPED, Entrant, Race, label_of
 from dsebo.experiments.standings import launch, refusal
-from dsebo.runs import LimitExceeded, StoreError
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import count, duration, plain, size
 from dsebo.ui import session
 from dsebo.ui.experiments import race_form

@@ -18,7 +18,8 @@ from dsebo.charts.scales import SCALES, Scale
 from dsebo.charts.styles import styles_of
 from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
-from dsebo.runs import RunRow, StoreError
+from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunRow
 from dsebo.text import count, function_name, number, plain, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, interval

@@ -9,7 +9,10 @@ import orjson
 import pandas as pd
 import streamlit as st
 
-from dsebo.runs import STATES, RunRow, Store, StoreError
+from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunRow
+from dsebo.store.schema import STATES
+from dsebo.store.store import Store
 from dsebo.text import count, function_name, method_name, plain
 from dsebo.transfer import import_bytes
 from dsebo.ui import session

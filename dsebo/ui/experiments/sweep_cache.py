@@ -15,7 +15,7 @@ from dsebo.charts.compare import Curves
 from dsebo.experiments.curves import Array, read_curves
 from dsebo.experiments.findings import Report, finished, report
 from dsebo.experiments.records import SweepRow, progress
-from dsebo.runs import Store
+from dsebo.store.store import Store
 
 RUNS_KEPT = 4000  # of 500 evaluations: 32 MB
 FRESH = 0.4  # seconds within which all get what one has read

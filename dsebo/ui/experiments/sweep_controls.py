@@ -10,7 +10,7 @@ import streamlit as st
 from dsebo.experiments.child import start_child
 from dsebo.experiments.limits import sweep_check
 from dsebo.experiments.records import SweepRow, delete_sweep, get_sweep, order
-from dsebo.runs import StoreError
+from dsebo.store.errors import StoreError
 from dsebo.text import plain
 from dsebo.ui import session
 from dsebo.ui.experiments.sweep_links import show

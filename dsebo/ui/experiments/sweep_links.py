@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsebo.experiments.records import SweepRow, get_sweep
-from dsebo.runs import StoreError
+from dsebo.store.errors import StoreError
 from dsebo.ui import links, session
 from dsebo.ui.experiments import sweep_form
 from dsebo.ui.experiments.sweep_values import Values, from_link, of_spec, to_link

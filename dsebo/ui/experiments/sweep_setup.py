@@ -15,7 +15,7 @@ from dsebo.experiments.plan import Plan, plan
 from dsebo.experiments.presets import PRESETS, Preset
 from dsebo.experiments.records import SweepRow, create_sweep, delete_sweep, list_sweeps
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs import LimitExceeded, StoreError
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import count, duration, plain, size, symbol
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_form

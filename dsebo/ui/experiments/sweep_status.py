@@ -9,8 +9,8 @@ from dsebo.experiments.progress import waiting_words
 from dsebo.experiments.race import seeds_text
 from dsebo.experiments.records import SweepRow
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs.cores import core_count
 from dsebo.runs.predict import predict
+from dsebo.settings import core_count
 from dsebo.text import count, duration, part, symbol, value_label
 
 SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones

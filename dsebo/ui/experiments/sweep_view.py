@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsebo.charts.grid import fits, grid_figure
 from dsebo.experiments.findings import finished
 from dsebo.experiments.records import SweepRow, get_sweep
-from dsebo.runs import StoreError
+from dsebo.store.errors import StoreError
 from dsebo.text import plain
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, interval

@@ -14,8 +14,8 @@ from dsebo.charts.groups import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.lessons import Lesson, LessonRun
-from dsebo.runs import LimitExceeded, StoreError
 from dsebo.store.classroom import predictions, record
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED

@@ -23,7 +23,8 @@ from dsebo.analysis.theory import (
     says_something_from,
 )
 from dsebo.charts.theory import phases_figure
-from dsebo.runs import Store, StoreError
+from dsebo.store.errors import StoreError
+from dsebo.store.store import Store
 from dsebo.text import number, plain
 from dsebo.ui.cache import SHARED
 from dsebo.ui.live import live_chart

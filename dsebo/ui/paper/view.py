@@ -29,7 +29,7 @@ from dsebo.paper.comparison import (
 )
 from dsebo.paper.readings import READINGS, Reading
 from dsebo.paper.summary import sentences
-from dsebo.runs import LimitExceeded, StoreError
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.live import live_chart

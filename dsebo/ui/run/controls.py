@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dsebo.runs import RunRow, StoreError
+from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunRow
 from dsebo.text import plain
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED

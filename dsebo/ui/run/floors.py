@@ -12,7 +12,8 @@ from dsebo.analysis.floor import NoFloor, applies
 from dsebo.analysis.verdicts import floor_line, lowered, verdicts
 from dsebo.charts import theme
 from dsebo.config import RunConfig
-from dsebo.runs import RunManager, StoreError
+from dsebo.runs.manager import RunManager
+from dsebo.store.errors import StoreError
 from dsebo.store.floors import FloorService, FloorStatus
 from dsebo.text import count, plain
 from dsebo.ui import session

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dsebo.analysis.facts import Facts, facts
 from dsebo.config import RunConfig
-from dsebo.runs import LimitExceeded, StoreError
 from dsebo.runs.predict import Prediction
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import duration, number, plain, size
 from dsebo.ui import form, session
 from dsebo.ui.presets import PRESETS
@@ -16,10 +16,10 @@ from objectives.fields import ConfigError
 
 
 def launch(settings: Settings) -> str | None:
-    """Put the form's run on; the id of the (first) run, or None after saying why not."""
+    """Start the form's run; the id of the (first) run, or None after saying why not."""
     try:
         ids = session.manager().launch(
-            to_config(settings), repeats=settings["repeats"], speed=settings["speed"], owner=session.owner()
+            to_config(settings).seeds(settings["repeats"]), speed=settings["speed"], owner=session.owner()
         )
     except (ConfigError, LimitExceeded, StoreError) as error:
         st.error(plain(str(error)))

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts.explain import Entry, feed, steps
 from dsebo.charts.scales import SCALES, Scale, default_scale
-from dsebo.runs import RunRow
+from dsebo.store.rows import RunRow
 from dsebo.text import plain, setting_line
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, interval
@@ -63,6 +63,7 @@ def watch(run_id: str) -> None:
 def siblings(row: RunRow) -> None:
     """The repeats that were launched together, by seed."""
     rows = session.manager().store.list_runs(group=row.group, limit=MOST_SIBLINGS)
+    rows = [other for other in rows if {**other.config, "seed": row.seed} == row.config]
     if not row.group or len(rows) < 2:
         return
     seeds = {one.seed: one.id for one in sorted(rows, key=lambda one: one.seed)}
