@@ -149,7 +149,7 @@ def test_launch_shows_the_race_and_its_address(manager: RunManager) -> None:
     assert not at.exception
     assert "Race on Sphere" in said(at)
     address = dict(at.query_params)
-    assert len(address["groups"].split(",")) == 2
+    assert len(address["groups"].split(",")) == 1
     assert address["methods"] == "dsebo,random"
     assert manager.store.count_runs() == 4
     finish(manager)

@@ -321,13 +321,14 @@ def test_a_neighbour_that_launches_meanwhile_does_not_break_the_limit(
     settings = Settings(limits=LimitSettings(all=Limits(active=2, queued=1)))
     managers = [RunManager(Store.open(any_url), settings) for _ in range(2)]
     checked = threading.Event()
-    outcomes: list[int | str] = []
+    outcomes: dict[int, int | str] = {}
 
-    def launch(manager: RunManager) -> None:
+    def launch(number: int) -> None:
+        configs = small(budget=5, method="random").seeds(2)
         try:
-            outcomes.append(len(manager.launch(small(budget=5, method="random").seeds(2), paused=True)))
+            outcomes[number] = len(managers[number].launch(configs, paused=True))
         except LimitExceeded as error:
-            outcomes.append(str(error))
+            outcomes[number] = str(error)
 
     def check_and_dawdle(*args: Any, **more: Any) -> None:
         check_limits(*args, **more)
@@ -335,7 +336,7 @@ def test_a_neighbour_that_launches_meanwhile_does_not_break_the_limit(
         time.sleep(0.5)  # the neighbour launches between the check and the rows
 
     monkeypatch.setattr("dsebo.runs.manager.check_limits", check_and_dawdle)
-    threads = [threading.Thread(target=launch, args=(manager,)) for manager in managers]
+    threads = [threading.Thread(target=launch, args=(number,)) for number in range(2)]
     threads[0].start()
     checked.wait(10)
     threads[1].start()

@@ -40,7 +40,9 @@ def test_eight_threads_and_two_processes_on_one_store(processes: Any, store: Sto
 SCRIPT = """
 import sys, time
 from dsebo.config import RunConfig
-from dsebo.runs import RunManager, Settings, Store
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Settings
+from dsebo.store.store import Store
 store = Store.open(sys.argv[1])
 manager = RunManager(store, Settings(slots=2))
 ids = manager.launch(RunConfig.from_json(sys.argv[2]).seeds(3))
