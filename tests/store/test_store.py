@@ -361,7 +361,7 @@ def many_runs(store: Store, count: int) -> None:
     """Rows as a working store has them."""
     config = small(budget=500)
     for _ in range(count // 1000):
-        create(store, NewRuns([config] * 1000, "a run of some name", ["tag"]))
+        create(store, NewRuns([config] * 1000, ["a run of some name"] * 1000, ["tag"]))
     with store.write() as connection:
         connection.execute(
             update(schema.run).values(state="finished", best=1.25, d=37, n_done=500, seconds=12.5)
