@@ -3,6 +3,8 @@
 from dsebo import RunConfig, minimize, run
 """
 
+__version__ = "0.1.0"
+
 # Functions of the same name as their modules: bound here, after the modules have been imported,
 # so that `dsebo.run` and `dsebo.minimize` are the functions. None of this imports torch.
 from dsebo.config import RunConfig
@@ -10,5 +12,4 @@ from dsebo.methods.dsebo import DSEBO
 from dsebo.minimize import Result, minimize
 from dsebo.run import run
 
-__version__ = "0.1.0"
 __all__ = ["DSEBO", "Result", "RunConfig", "__version__", "minimize", "run"]

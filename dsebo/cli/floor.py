@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from dsebo.cli.runs import open_store, progress_bar
+from dsebo.cli.flags import AsJson, ConfigFile, Db, Method, open_store, read_config
+from dsebo.cli.output import progress_bar, refuse
 from dsebo.config import RunConfig
 from dsebo.store.store import Store
 from objectives.fields import ConfigError
@@ -26,36 +26,30 @@ def floor_command(
     run_id: Annotated[
         str, typer.Option("--run", help="A stored run: its S and the dimensions it visited.")
     ] = "",
-    method: Annotated[str | None, typer.Option(help="Only dsebo has a floor.")] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="A JSON config; flags override it.", show_default=False)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of d and floor.")] = False,
-    db: Annotated[str | None, typer.Option(help="The store's database URL.", show_default="DSEBO_DB")] = None,
+    method: Method = None,
+    config: ConfigFile = None,
+    as_json: AsJson = False,
+    db: Db = None,
     given: dict[str, Any],
 ) -> None:
-    """The floor of each subspace: the best value that any of its points reaches.
+    """The floor of each subspace of DSEBO: the best value that any of its points reaches.
 
     It is what a many-start search finds, so it is an upper bound of the true floor.
     """
-    from dsebo.cli import read_config, refuse
     from dsebo.store.floors import floors_with_store
 
+    if run_id and (given or config or method):
+        refuse("--run has its own settings: leave the other flags out.")
     with open_store(db) as store, progress_bar() as bar:
-        try:
-            if run_id and (given or config or method):
-                raise ConfigError("--run has its own settings: leave the other flags out.")
-            settings, visited, checksum = (
-                _of_run(store, run_id) if run_id else (read_config(given, method, config), [], None)
-            )
-            wanted = parse_dims(dims) if dims else visited or _grid(settings)
-            task = bar.add_task("floors", total=len(set(wanted)))
-            found = floors_with_store(
-                store, settings, wanted, checksum, lambda done, _: bar.update(task, completed=done)
-            )
-        except ConfigError as error:
-            raise refuse(str(error)) from None
-    rows = [{"d": one.d, "floor": one.floor} for one in found]
+        settings, visited, checksum = (
+            _of_run(store, run_id) if run_id else (read_config(given, method, config), [], None)
+        )
+        wanted = parse_dims(dims) if dims else visited or _grid(settings)
+        task = bar.add_task("floors", total=len(set(wanted)))
+        floors = floors_with_store(
+            store, settings, wanted, checksum, lambda done, _: bar.update(task, completed=done)
+        )
+    rows = [{"d": at.d, "floor": at.floor} for at in floors]
     if as_json:
         typer.echo(json.dumps(rows))
         return
@@ -66,14 +60,14 @@ def floor_command(
 
 def parse_dims(text: str) -> list[int]:
     """`5,19,40:100:20` as 5, 19, 40, 60, 80, 100."""
-    found: list[int] = []
+    dims: list[int] = []
     for part in text.replace(" ", "").split(","):
         match = _PART.fullmatch(part)
         if match is None or match[3] == "0":
             raise ConfigError(f"dims = {text!r} is not allowed: numbers as 5,19,33 or from:to:step.")
         first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        found += range(first, last + 1, step)
-    return found
+        dims += range(first, last + 1, step)
+    return dims
 
 
 def _of_run(store: Store, run_id: str) -> tuple[RunConfig, list[int], str | None]:
@@ -82,7 +76,7 @@ def _of_run(store: Store, run_id: str) -> tuple[RunConfig, list[int], str | None
     d = store.evaluations(row.id)["d"].dropna()
     started = [event for event in store.events(row.id) if event["event"] == "started"]
     checksum = started[0]["checksum"] if started else None
-    return RunConfig.parse(row.config), sorted({int(one) for one in d}), checksum
+    return RunConfig.parse(row.config), sorted({int(value) for value in d}), checksum
 
 
 def _grid(config: RunConfig) -> list[int]:

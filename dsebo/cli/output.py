@@ -1,22 +1,52 @@
-"""A run's events on a terminal: a live line and sentences for people, or JSON lines."""
+"""What commands print: refusals, tables' numbers, and a run's events for people or as JSON lines."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator
+from typing import NoReturn
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 
+EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 INTERRUPTED = "interrupted"
 
 
-def print_json(events: Iterator[Event]) -> str:
-    """One JSON object a line, `finished` at the end; how the run ended."""
+def refuse(message: str, exit_code: int = EXIT_BAD_INPUT) -> NoReturn:
+    """End the command with one sentence on standard error that says what is wrong."""
+    typer.echo(" ".join(message.split()), err=True)
+    raise typer.Exit(exit_code)
+
+
+def progress_bar() -> Progress:
+    """On standard error, so that what is printed can be piped."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
+    """Show a run to its end; the exit code says how it ended."""
+    state = _print_json(events) if as_json else _show_live(events, config)
+    if state == INTERRUPTED:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if state == "failed":
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _print_json(events: Iterator[Event]) -> str:
+    """One JSON object per line, `finished` at the end; how the run ended."""
     last: Event | None = None
     try:
         for event in events:
@@ -39,7 +69,7 @@ def _interrupted(last: Event | None) -> Finished:
     return Finished(last.t, INTERRUPTED, last.best, last.d, 0.0, text)
 
 
-def show_live(events: Iterator[Event], config: RunConfig) -> str:
+def _show_live(events: Iterator[Event], config: RunConfig) -> str:
     """A progress bar with best value, dimension and time left; how the run ended."""
     console = Console()
     console.print(_describe(config), highlight=False)

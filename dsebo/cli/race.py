@@ -14,15 +14,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from dsebo.cli.runs import check_within_limits, open_store, stored_run
+from dsebo.cli.flags import AsJson, Db, Keep, open_store, read_flags
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED
+from dsebo.cli.run import check_within_limits
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.experiments.race import CLIPPED, Race, label_of
 from dsebo.experiments.standings import CENTRE, TAG, Result, standings
 from dsebo.paper.comparison import printed_mean
-from dsebo.parsing import read_value
 from dsebo.runs.predict import predict
-from objectives.fields import ConfigError
+from dsebo.runs.worker import stored_run
 
 Source = Callable[[RunConfig, Callable[[str], None]], Generator[Event, None, None]]
 
@@ -75,22 +76,16 @@ def race_command(
         str, typer.Option(help="With commas; `dsebo methods` lists them. Also rembo:scale=dsebo")
     ] = "dsebo,turbo,random",
     seeds: Annotated[str, typer.Option(help="The same for all: 1-3 or 1,4,9.")] = "1-3",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    store: Annotated[bool, typer.Option(help="Keep the runs in the store.")] = True,
-    db: Annotated[str | None, typer.Option(help="The store's database URL.", show_default="DSEBO_DB")] = None,
+    as_json: AsJson = False,
+    store: Keep = True,
+    db: Db = None,
     given: dict[str, Any],
 ) -> None:
     """Let several methods search the same function from the same seeds.
 
     A setting goes to every method that has it.
     """
-    from dsebo.cli import EXIT_FAILED, EXIT_INTERRUPTED, refuse
-
-    try:
-        settings = {name: read_value(name, text) for name, text in given.items()}
-        race = Race.parse(methods, settings, seeds)
-    except ConfigError as error:
-        raise refuse(str(error)) from None
+    race = Race.parse(methods, read_flags(given), seeds)
     course = Course(race, [_line(config) for config in _in_turn(race)])
     _say_before(race)
     try:

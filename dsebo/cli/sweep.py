@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dsebo.cli.runs import Db, open_store
+from dsebo.cli.flags import AsJson, ConfigFile, Db, Method, Name, open_store, read_file, read_flags
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, refuse
 from dsebo.cli.sweep_output import SweepOutput
 from dsebo.experiments.cells import nested
 from dsebo.experiments.limits import sweep_check
 from dsebo.experiments.plan import plan_of
-from dsebo.experiments.records import SweepNotFound, SweepRow, create_sweep, get_sweep, list_sweeps, order
+from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, list_sweeps, order
 from dsebo.experiments.records import progress as runs_of
 from dsebo.experiments.spec import DEFAULT_SEEDS, SweepSpec
 from dsebo.settings import Settings, core_count
-from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
 from dsebo.transfer import export_csv, export_json, export_parquet
@@ -42,11 +41,9 @@ def sweep_command(
         list[str] | None, typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Once or twice.")
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="1-10 or 1,3,5.", show_default=DEFAULT_SEEDS)] = None,
-    name: Annotated[str, typer.Option(help="A name for the sweep.")] = "",
-    method: Annotated[str | None, typer.Option(help="As of `dsebo run`.")] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="A JSON config; flags override it.", show_default=False)
-    ] = None,
+    name: Name = "",
+    method: Method = None,
+    config: ConfigFile = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a sweep where it stopped.")] = False,
     pause: Annotated[bool, typer.Option("--pause", help="Tell a sweep at work to rest.")] = False,
     cancel: Annotated[bool, typer.Option("--cancel", help="Tell a sweep to end.")] = False,
@@ -56,9 +53,7 @@ def sweep_command(
     cluster: Annotated[
         str, typer.Option(help="A Dask cluster, such as tcp://host:8786.", show_default=False)
     ] = "",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print what happens, one JSON object a line.")
-    ] = False,
+    as_json: AsJson = False,
     export: Annotated[
         Path | None, typer.Option("-o", "--export", help="Write all runs: FILE.csv, .parquet or .json.")
     ] = None,
@@ -71,7 +66,7 @@ def sweep_command(
     with --resume.
     """
     own = bool(given or vary or seeds or method or config or name)
-    with open_store(db) as store, _bad_input():
+    with open_store(db) as store:
         _check_options(target, preset, own, workers, export)
         _check_cluster(store, cluster, workers)
         if wanted := _order_of(target, pause, cancel, resume):
@@ -101,45 +96,31 @@ def sweep_command(
         if export is not None:
             _export(store, sweep, export)
     if sweep.state in ("failed", "cancelled"):
-        raise typer.Exit(1)
-
-
-@contextmanager
-def _bad_input() -> Iterator[None]:
-    """Settings, ids and sizes that are not allowed end the command with 2, and one sentence."""
-    try:
-        yield
-    except (ConfigError, SweepNotFound, LimitExceeded) as error:
-        _refuse(str(error))
-
-
-def _refuse(said: str) -> NoReturn:
-    typer.echo(said, err=True)
-    raise typer.Exit(2)
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _check_options(target: str, preset: str, own: bool, workers: int | None, export: Path | None) -> None:
     if target and preset:
-        _refuse(f"{target} and --preset {preset} are two sweeps: give one.")
+        refuse(f"{target} and --preset {preset} are two sweeps: give one.")
     if (target or preset) and own:
-        _refuse(f"{target or preset} has its own settings: leave the other flags out.")
+        refuse(f"{target or preset} has its own settings: leave the other flags out.")
     if not (target or preset or own):
-        _refuse("What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12.")
+        refuse("What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12.")
     if workers is not None and not 1 <= workers <= MAX_WORKERS:
-        _refuse(f"workers = {workers} is not allowed: a whole number from 1 to {MAX_WORKERS}.")
+        refuse(f"workers = {workers} is not allowed: a whole number from 1 to {MAX_WORKERS}.")
     if export is not None and export.suffix not in _WRITERS:
-        _refuse(f"export = {str(export)!r} is not allowed: a name ending in {', '.join(_WRITERS)}.")
+        refuse(f"export = {str(export)!r} is not allowed: a name ending in {', '.join(_WRITERS)}.")
     if export is not None and not export.parent.is_dir():
-        _refuse(f"export = {str(export)!r} is not allowed: there is no folder {export.parent}.")
+        refuse(f"export = {str(export)!r} is not allowed: there is no folder {export.parent}.")
 
 
 def _check_cluster(store: Store, cluster: str, workers: int | None) -> None:
     if not cluster:
         return
     if workers is not None:
-        _refuse("--workers is not allowed with --cluster, which has its own workers.")
+        refuse("--workers is not allowed with --cluster, which has its own workers.")
     if store.engine.url.get_backend_name() == "sqlite":
-        _refuse(
+        refuse(
             f"cluster = {cluster!r} is not allowed with SQLite: its workers need a database that "
             "all of them reach, such as --db postgresql://user@host/name."
         )
@@ -148,9 +129,9 @@ def _check_cluster(store: Store, cluster: str, workers: int | None) -> None:
 def _order_of(target: str, pause: bool, cancel: bool, resume: bool) -> str:
     """What a sweep is to be told; empty where it is to be run or shown."""
     if pause + cancel + resume > 1:
-        _refuse("--pause, --cancel and --resume are three orders: give one.")
+        refuse("--pause, --cancel and --resume are three orders: give one.")
     if (pause or cancel) and (not target or _is_file(target)):
-        _refuse(f"--{'pause' if pause else 'cancel'} needs the id of a sweep.")
+        refuse(f"--{'pause' if pause else 'cancel'} needs the id of a sweep.")
     return "pause" if pause else "cancel" if cancel else ""
 
 
@@ -159,8 +140,7 @@ def _tell(store: Store, sweep_id: str, wanted: str) -> None:
     row = get_sweep(store, sweep_id)
     state = order(store, row.id, wanted)
     if state is not None:
-        typer.echo(f"Sweep {row.short_id} is {state}: there is nothing to {wanted}.", err=True)
-        raise typer.Exit(1)
+        refuse(f"Sweep {row.short_id} is {state}: there is nothing to {wanted}.")
     typer.echo(f"Sweep {row.short_id} is told to {wanted}.")
 
 
@@ -193,8 +173,6 @@ def _of_flags(
     seeds: str | None,
     name: str,
 ) -> SweepSpec:
-    from dsebo.cli import read_file, read_flags
-
     if "seed" in given:
         raise ConfigError("--seed is not allowed in a sweep: --seeds 1-10.")
     if not vary:
@@ -222,7 +200,7 @@ def _work(store: Store, sweep: SweepRow, resume: bool, engine: Engine, as_json: 
             ended = run_sweep(store, sweep.id, engine, again=resume, watch=output.watch)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted; dsebo sweep {sweep.short_id} --resume goes on.", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
     output.end(ended, runs_of(store, ended))
@@ -253,9 +231,9 @@ def _export(store: Store, sweep: SweepRow, file: Path) -> None:
     """Every run that there is of it, with its evaluations."""
     ids = [run_id for run_id in runs_of(store, sweep)["run_id"] if run_id is not None]
     if not ids:
-        _refuse(f"Sweep {sweep.short_id} has no runs to write yet.")
+        refuse(f"Sweep {sweep.short_id} has no runs to write yet.")
     try:
         file.write_bytes(_WRITERS[file.suffix](store, ids))
     except OSError as error:
-        _refuse(f"export = {str(file)!r} cannot be written: {error.strerror}.")
+        refuse(f"export = {str(file)!r} cannot be written: {error.strerror}.")
     typer.echo(f"{file}: {len(ids)} runs.", err=True)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from dsebo.cli.runs import progress_bar
+from dsebo.cli.output import progress_bar
 from dsebo.experiments.findings import findings
 from dsebo.experiments.plan import Plan
 from dsebo.experiments.progress import ENDED, waiting_words

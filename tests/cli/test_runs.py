@@ -9,17 +9,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from dsebo.cli.runs import add_commands
+from dsebo.cli import app
 from dsebo.runs.worker import stored_run
 from dsebo.store.store import Store
 from tests.small import history, reference, small
 from tests.transfer.test_transfer import pair, zipped
-
-app = typer.Typer()
-add_commands(app)
 
 
 @pytest.fixture
@@ -36,7 +32,7 @@ def test_runs_lists_filters_and_sorts(call: Any, two: list[str]) -> None:
     table = call("runs").output
     assert two[0][:8] in table
     assert "14/14" in table
-    assert table.count("finished") == 2  # on 80 columns too
+    assert table.count("finished") == 2
     rows = json.loads(call("runs", "--json").output)
     assert [row["id"] for row in rows] == two[::-1]
     assert {"id", "state", "best", "n_done", "config"} <= set(rows[0])
@@ -47,7 +43,25 @@ def test_runs_lists_filters_and_sorts(call: Any, two: list[str]) -> None:
     assert len(json.loads(call("runs", "--json", "--tag", "a b", "--limit", "5").output)) == 1
     assert json.loads(call("runs", "--json", "--state", "failed").output) == []
     assert "No runs." in call("runs", "--search", "nothing").output
-    assert "state = 'odd' is not allowed" in call("runs", "--state", "odd", code=1).output
+    assert "state = 'odd' is not allowed" in call("runs", "--state", "odd", code=2).output
+
+
+@pytest.mark.parametrize("seed", [10, 2**53])
+def test_each_run_is_one_line_on_80_columns(
+    call: Any, store: Store, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ["a name that is far longer than the few columns that are left for it", "[red]in brackets[/red]"]
+    for name, own in zip(names, [1, seed], strict=True):
+        list(stored_run(small(budget=3, seed=own, method="random"), store, name))
+    lines = call("runs").output.splitlines()
+    assert len(lines) == 1 + len(names)
+    assert max(map(len, lines)) <= 80
+    for line, row in zip(lines[1:], store.list_runs(), strict=True):
+        assert line.startswith(row.short_id)
+        assert row.name[:11] in line
+        assert "finished" in line
+        assert "3/3" in line
 
 
 def test_show(call: Any, two: list[str]) -> None:
@@ -57,7 +71,7 @@ def test_show(call: Any, two: list[str]) -> None:
     plain = json.loads(call("show", two[0], "--json").output)
     assert plain["events"][0]["event"] == "started"
     assert plain["versions"]["python"]
-    assert call("show", "zz", code=1).output == "id = 'zz' is not a run of this store.\n"
+    assert call("show", "zz", code=2).output == "id = 'zz' is not a run of this store.\n"
 
 
 def test_resume(call: Any, store: Store) -> None:
@@ -68,9 +82,9 @@ def test_resume(call: Any, store: Store) -> None:
             break
     assert "keeps it while it lives" not in call("runs").output
     events.close()
-    assert "finished: 12 evaluations" in call("resume", ids[0][:9]).output
+    assert "12 evaluations, best value" in call("resume", ids[0][:9]).output
     assert history(store, ids[0]) == reference(config)
-    assert "has finished its 12 evaluations" in call("resume", ids[0], code=1).output
+    assert "has finished its 12 evaluations" in call("resume", ids[0], code=2).output
 
 
 def test_resume_as_json_lines(call: Any, store: Store) -> None:
@@ -93,14 +107,14 @@ def test_export_and_import(call: Any, two: list[str], tmp_path: Path, store: Sto
         assert out.stat().st_size > 100
     group = store.get_run(two[1]).group
     assert len(pd.read_csv(io.StringIO(call("export", "--group", group).output))) == 4
-    assert "ID is missing" in call("export", "--group", "none", code=1).output
-    assert "parquet needs a file" in call("export", two[0], "--format", "parquet", code=1).output
-    assert "cannot be written" in call("export", two[0], "-o", str(tmp_path), code=1).output
+    assert "ID is missing" in call("export", "--group", "none", code=2).output
+    assert "parquet needs a file" in call("export", two[0], "--format", "parquet", code=2).output
+    assert "cannot be written" in call("export", two[0], "-o", str(tmp_path), code=2).output
     (tmp_path / "r.zip").write_bytes(zipped(pair()))
     call("import", str(tmp_path / "out.json"), str(tmp_path / "r.zip"))
     assert store.count_runs() == 4
     (tmp_path / "bad.json").write_text('{\n"format": }')
-    assert "bad.json, line 2: not JSON" in call("import", str(tmp_path / "bad.json"), code=1).output
+    assert "bad.json, line 2: not JSON" in call("import", str(tmp_path / "bad.json"), code=2).output
     assert store.count_runs() == 4
 
 
@@ -129,5 +143,5 @@ def test_delete_and_restore(call: Any, two: list[str], store: Store) -> None:
 def test_a_store_that_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("no database" * 100)
     result = CliRunner().invoke(app, ["runs", "--db", str(tmp_path / "x.db")])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "is not a dsebo store" in result.output

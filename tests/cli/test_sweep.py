@@ -192,7 +192,7 @@ def test_a_sweep_at_work_elsewhere_is_not_taken(store: Store) -> None:
     assert shown.exit_code == 0
     assert "running: 0 of 4 runs finished" in shown.stdout
     refused = dsebo(sweep_id, "--resume")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "is at work in process" in refused.stderr
 
 
@@ -220,7 +220,7 @@ def test_orders_are_passed_on(store: Store) -> None:
     assert get_sweep(store, sweep_id).wanted == "cancel"
     hold(store, sweep_id, "cancelled")
     refused = dsebo(sweep_id[:8], "--pause")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert refused.stderr == f"Sweep {sweep_id[:8]} is cancelled: there is nothing to pause.\n"
 
 

@@ -114,7 +114,7 @@ def test_what_the_terminal_refuses(url: str) -> None:
     assert "dims = 101 is not allowed" in call(url, "--dims", "101", code=2).output
     assert "from:to:step" in call(url, "--dims", "5,x", code=2).output
     assert "leave the other flags out" in call(url, "--run", "a", "--D", "9", code=2).output
-    call(url, "--run", "nobody", code=1)
+    call(url, "--run", "nobody", code=2)
 
 
 def test_dims_as_text() -> None:

@@ -1,0 +1,71 @@
+"""`dsebo run` and `dsebo resume`: one run in the terminal, from its start or from where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, open_store, read_config
+from dsebo.cli.output import EXIT_INTERRUPTED, watch
+from dsebo.config import RunConfig
+from dsebo.runs.limits import check_limits
+from dsebo.runs.predict import predict
+from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.settings import Settings
+from dsebo.store.rows import LOCAL_OWNER, owner_hash
+from dsebo.store.store import Store
+
+
+def run_command(
+    *,
+    method: Method = None,
+    config: ConfigFile = None,
+    as_json: AsJson = False,
+    store: Keep = True,
+    name: Name = "",
+    db: Db = None,
+    given: dict[str, Any],
+) -> None:
+    """Run one optimization and watch it."""
+    settings = read_config(given, method, config)
+    for warning in settings.warnings():
+        typer.echo(f"Note: {warning}", err=True)
+    cost = predict(settings)
+    memory = cost.memory_bytes / 1e6
+    about = f"about {cost.seconds:.2g} s of one core, {memory:.0f} MB beside the program's own"
+    typer.echo(f"Predicted: {about}.", err=True)
+    if store:
+        with open_store(db) as opened:
+            check_within_limits(opened, [settings])
+            watch(stored_run(settings, opened, name, on_id=_say_id), settings, as_json)
+    else:
+        from dsebo.run import run
+
+        watch(run(settings), settings, as_json)
+
+
+def resume_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
+    """Carry an interrupted run on, to the same history as if nothing had happened."""
+    with open_store(db) as store:
+        row = store.get_run(run_id)
+        config = store.config(row.id).model_copy(update={"budget": row.budget})  # it may have been raised
+        try:
+            watch(resumed_run(store, row.id), config, as_json)
+        except typer.Exit as ended:
+            if ended.exit_code == EXIT_INTERRUPTED:
+                _say_id(row.id)
+            raise
+
+
+def _say_id(run_id: str) -> None:
+    typer.echo(f"Run {run_id}; if interrupted, dsebo resume {run_id[:8]} carries it on.", err=True)
+
+
+def check_within_limits(store: Store, configs: Sequence[RunConfig]) -> None:
+    """Refuse, with the figure, a run over the limits; they run one by one."""
+    settings, mark = Settings.load(), owner_hash(LOCAL_OWNER)
+    with store.read() as connection:
+        for config in configs:
+            check_limits(connection, settings, mark, [(config, config.budget, 0)])
