@@ -30,10 +30,11 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command's name."""
+        any_given = bool(args)
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
-            if not args:  # the help, as asked for by no_args_is_help
+            if not any_given:  # the help is shown instead
                 raise
             refuse(error.format_message())
 

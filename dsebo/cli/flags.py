@@ -89,7 +89,8 @@ def read_file(file: Path | None) -> dict[str, Any]:
     try:
         base = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {error}.") from None
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {why}.") from None
     if not isinstance(base, dict):
         raise ConfigError(f"config = {str(file)!r} is not allowed: one JSON object.")
     return base

@@ -40,15 +40,16 @@ def floor_command(
 
     if run_id and (given or config or method):
         refuse("--run has its own settings: leave the other flags out.")
-    with open_store(db) as store, progress_bar() as bar:
+    with open_store(db) as store:
         settings, visited, checksum = (
             _of_run(store, run_id) if run_id else (read_config(given, method, config), [], None)
         )
         wanted = parse_dims(dims) if dims else visited or _grid(settings)
-        task = bar.add_task("floors", total=len(set(wanted)))
-        floors = floors_with_store(
-            store, settings, wanted, checksum, lambda done, _: bar.update(task, completed=done)
-        )
+        with progress_bar() as bar:
+            task = bar.add_task("floors", total=len(set(wanted)))
+            floors = floors_with_store(
+                store, settings, wanted, checksum, lambda done, _: bar.update(task, completed=done)
+            )
     rows = [{"d": at.d, "floor": at.floor} for at in floors]
     if as_json:
         typer.echo(json.dumps(rows))

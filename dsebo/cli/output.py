@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -20,19 +22,30 @@ INTERRUPTED = "interrupted"
 
 def refuse(message: str, exit_code: int = EXIT_BAD_INPUT) -> NoReturn:
     """End the command with one sentence on standard error that says what is wrong."""
-    typer.echo(" ".join(message.split()), err=True)
+    sentence = " ".join(message.split())
+    typer.echo(sentence if sentence.endswith((".", "?")) else f"{sentence}.", err=True)
     raise typer.Exit(exit_code)
 
 
+def check_writable(file: Path) -> None:
+    """Refuse a file that cannot be written, before the work that it is to hold."""
+    if file.is_dir():
+        refuse(f"{file} cannot be written: it is a folder.")
+    if not file.parent.is_dir():
+        refuse(f"{file} cannot be written: there is no folder {file.parent}.")
+
+
 def progress_bar() -> Progress:
-    """On standard error, so that what is printed can be piped."""
+    """On standard error, so that what is printed can be piped; nothing where that is no terminal."""
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 
@@ -72,13 +85,14 @@ def _interrupted(last: Event | None) -> Finished:
 def _show_live(events: Iterator[Event], config: RunConfig) -> str:
     """A progress bar with best value, dimension and time left; how the run ended."""
     console = Console()
-    console.print(_describe(config), highlight=False)
     last: Event | None = None
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     try:
+        first = next(events)  # a run that cannot be resumed says so here, before anything is shown
+        console.print(_describe(config), highlight=False)
         with Progress(*columns, console=console) as bar:
             task = bar.add_task("", total=config.budget, status="")
-            for event in events:
+            for event in chain([first], events):
                 if isinstance(event, Evaluated):
                     last = event
                     bar.update(task, completed=event.t, status=_status(event))

@@ -87,13 +87,14 @@ def race_command(
     """
     race = Race.parse(methods, read_flags(given), seeds)
     course = Course(race, [_line(config) for config in _in_turn(race)])
-    _say_before(race)
     try:
         if store:
             with open_store(db) as opened:
                 check_within_limits(opened, [line.config for line in course.lines])
+                _say_before(race)
                 _watch(course, lambda c, on_id: stored_run(c, opened, tags=[TAG], on_id=on_id))
         else:
+            _say_before(race)
             _watch(course, _unstored)
     except KeyboardInterrupt:
         _say_interrupted(course, store)

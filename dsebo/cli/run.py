@@ -30,20 +30,26 @@ def run_command(
 ) -> None:
     """Run one optimization and watch it."""
     settings = read_config(given, method, config)
-    for warning in settings.warnings():
+    if not store:
+        from dsebo.run import run
+
+        _say_before(settings)
+        watch(run(settings), settings, as_json)
+        return
+    with open_store(db) as opened:
+        check_within_limits(opened, [settings])
+        _say_before(settings)
+        watch(stored_run(settings, opened, name, on_id=_say_id), settings, as_json)
+
+
+def _say_before(config: RunConfig) -> None:
+    """What is odd about the settings, and what the run will cost."""
+    for warning in config.warnings():
         typer.echo(f"Note: {warning}", err=True)
-    cost = predict(settings)
+    cost = predict(config)
     memory = cost.memory_bytes / 1e6
     about = f"about {cost.seconds:.2g} s of one core, {memory:.0f} MB beside the program's own"
     typer.echo(f"Predicted: {about}.", err=True)
-    if store:
-        with open_store(db) as opened:
-            check_within_limits(opened, [settings])
-            watch(stored_run(settings, opened, name, on_id=_say_id), settings, as_json)
-    else:
-        from dsebo.run import run
-
-        watch(run(settings), settings, as_json)
 
 
 def resume_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:

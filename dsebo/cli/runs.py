@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from dsebo.cli.flags import AsJson, Db, RunId, open_store
-from dsebo.cli.output import progress_bar, refuse
+from dsebo.cli.output import check_writable, progress_bar, refuse
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunRow
@@ -106,6 +106,8 @@ def export_command(
     db: Db = None,
 ) -> None:
     """Export runs: CSV, Parquet, a JSON bundle that can be imported, HTML, an Optuna study."""
+    if out is not None:
+        check_writable(out)
     with open_store(db) as store:
         full = [store.get_run(run_id).id for run_id in ids or ()]
         if group is not None:

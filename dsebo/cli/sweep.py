@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Method, Name, open_store, read_file, read_flags
-from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, refuse
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, check_writable, refuse
 from dsebo.cli.sweep_output import SweepOutput
 from dsebo.experiments.cells import nested
 from dsebo.experiments.limits import sweep_check
@@ -110,8 +110,8 @@ def _check_options(target: str, preset: str, own: bool, workers: int | None, exp
         refuse(f"workers = {workers} is not allowed: a whole number from 1 to {MAX_WORKERS}.")
     if export is not None and export.suffix not in _WRITERS:
         refuse(f"export = {str(export)!r} is not allowed: a name ending in {', '.join(_WRITERS)}.")
-    if export is not None and not export.parent.is_dir():
-        refuse(f"export = {str(export)!r} is not allowed: there is no folder {export.parent}.")
+    if export is not None:
+        check_writable(export)
 
 
 def _check_cluster(store: Store, cluster: str, workers: int | None) -> None:

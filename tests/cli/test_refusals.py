@@ -1,0 +1,158 @@
+"""Bad input ends every command with exit code 2 and one sentence on standard error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dsebo.cli import app
+from dsebo.store.store import Store
+
+NOT_TEXT = b"\xff\xfe\x00"
+BUDGET_OF_5 = "[limits.owner]\nbudget = 5\n"
+SMALL = "--D 40 --d-e 4 --budget 12"
+
+# ID is a finished run, FOLDER an empty folder, BINARY, LIST and BROKEN are files.
+BAD = [
+    "--nonsense",
+    "simplex",
+    "app --port 0",
+    "app --port many",
+    "run --D 0",
+    "run --d-e 2000",
+    "run --beta nan",
+    "run --method simplex",
+    "run --function spher",
+    "run --config missing.json",
+    "run --config FOLDER",
+    "run --config BINARY",
+    "run --config LIST",
+    "run --config BROKEN",
+    "run --nonsense 1",
+    "run --D",
+    "run --db oracle://host/name",
+    "run --db nonsense://host",
+    "run --db FOLDER",
+    "run --db BINARY",
+    "race --methods simplex",
+    "race --methods rembo:scale=huge",
+    "race --seeds 3-1",
+    "race --seed 3",
+    "race --D many",
+    "race --db FOLDER",
+    "sweep",
+    "sweep nobody",
+    "sweep missing.yaml",
+    "sweep BINARY",
+    "sweep FOLDER",
+    "sweep BROKEN.yaml",
+    "sweep --preset nonsense",
+    "sweep --vary beta",
+    "sweep --vary beta=4:32",
+    "sweep --vary nonsense=1,2",
+    "sweep --vary beta=4,8 --seeds x",
+    "sweep --vary beta=4,8 --workers 0",
+    "sweep --vary beta=4,8 -o runs.docx",
+    "sweep --vary beta=4,8 -o missing/runs.csv",
+    "sweep --vary beta=4,8 -o FOLDER",
+    "sweep --vary beta=4,8 --config missing.json",
+    "sweep --vary beta=4,8 --cluster tcp://127.0.0.1:1",
+    "sweep nobody --pause",
+    "sweep --vary beta=4,8 --db FOLDER",
+    "floor --dims 5,x",
+    "floor --dims 0",
+    "floor --method random",
+    "floor --run nobody",
+    "floor --run ID --D 9",
+    "floor --config missing.json",
+    "floor --db FOLDER",
+    "runs --state odd",
+    "runs --sort nonsense",
+    "runs --limit 0",
+    "runs --limit many",
+    "runs --db FOLDER",
+    "runs --db BINARY",
+    "runs --db oracle://host/name",
+    "runs --db ://",
+    "show",
+    "show nobody",
+    "show ID --db FOLDER",
+    "resume nobody",
+    "resume ID",
+    "resume ID --db BINARY",
+    "export",
+    "export nobody",
+    "export --group nobody",
+    "export ID --format docx",
+    "export ID --format parquet",
+    "export ID --format html",
+    "export ID --format optuna",
+    "export ID -o FOLDER",
+    "export ID -o missing/runs.csv",
+    "export ID --format optuna -o FOLDER",
+    "export ID --format optuna -o missing/runs.db",
+    "export ID --format html -o missing/runs.html",
+    "export ID --db FOLDER",
+    "import",
+    "import missing.json",
+    "import FOLDER",
+    "import BINARY",
+    "import BROKEN",
+    "import LIST",
+    "import BROKEN --db FOLDER",
+    "delete",
+    "delete nobody",
+    "delete ID nobody",
+    "delete ID --db FOLDER",
+    "methods --nonsense",
+    "methods dsebo",
+    "functions --nonsense",
+]
+OVER_THE_LIMIT = [f"run {SMALL}", f"race {SMALL} --seeds 1", f"sweep {SMALL} --vary beta=4,8 --seeds 1"]
+
+
+@pytest.fixture
+def words(tmp_path: Path, two: list[str], url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the words in capitals stand for."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DSEBO_DB", url)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "binary").write_bytes(NOT_TEXT * 500)
+    (tmp_path / "list.json").write_text("[1, 2]")
+    (tmp_path / "broken.json").write_text('{\n"format": }')
+    (tmp_path / "broken.yaml").write_text("base: [\n")
+    files = {"BROKEN.yaml": "broken.yaml", "BROKEN": "broken.json", "LIST": "list.json"}
+    return {"ID": two[0], "FOLDER": "folder", "BINARY": "binary", **files}
+
+
+def refused(line: str, words: dict[str, str]) -> str:
+    """What is said; the exit code is 2, in one sentence, with nothing on standard output."""
+    shown = CliRunner().invoke(app, [words.get(word, word) for word in line.split()])
+    assert shown.exit_code == 2, f"{shown.exit_code}: {shown.output} {shown.exception!r}"
+    assert isinstance(shown.exception, SystemExit)
+    assert len(shown.stderr.splitlines()) == 1, shown.stderr
+    assert shown.stderr.rstrip()[-1] in ".?", shown.stderr
+    assert shown.stdout == ""
+    return shown.stderr
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_input(line: str, words: dict[str, str], store: Store) -> None:
+    refused(line, words)
+    assert store.count_runs() == 2  # nothing was stored, nothing deleted
+
+
+@pytest.mark.parametrize("line", OVER_THE_LIMIT)
+def test_over_the_limits(
+    line: str, words: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings.toml").write_text(BUDGET_OF_5)
+    monkeypatch.setenv("DSEBO_SETTINGS", str(tmp_path / "settings.toml"))
+    assert "over the limit of 5 evaluations" in refused(line, words)
+
+
+def test_every_command_is_tried() -> None:
+    commands = {command.name for command in app.registered_commands}
+    assert {line.split()[0] for line in BAD} >= commands
