@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dsebo.gp.peer_surrogate import GaussianProcess
+from dsebo.gp.surrogate import Surrogate
 from dsebo.methods.baxus import BAxUS
 from dsebo.methods.sbo_se import SBOSE
 from dsebo.paper.bundled import FUNCTIONS
@@ -41,7 +41,7 @@ def stages_for(evaluations: int) -> Callable[[BAxUS], None]:
 
 def start_at_ln_2(optimizer: SBOSE) -> None:
     """SBO-SE's fits start at GPyTorch's usual lengthscale, not at √D."""
-    optimizer.gp = GaussianProcess(replace(optimizer.gp.own, lengthscale_start=0.6931))
+    optimizer.gp = Surrogate(replace(optimizer.gp.settings, lengthscale_start=0.6931))
 
 
 TEN = tuple(range(1, 11))

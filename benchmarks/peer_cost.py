@@ -2,8 +2,7 @@
 
 `python -m benchmarks.peer_cost run` measures what is missing and appends it to
 results/peer_cost.csv; `python -m benchmarks.peer_cost fit` prints the coefficients that stand in
-dsebo/peer_configs and, for DSEBO, in dsebo/runs/predict.py, and how far predictions are from what
-was measured.
+each method's file in dsebo/methods, and how far predictions are from what was measured.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from dsebo.config import METHODS, RunConfig
-from dsebo.methods.cost import CostedConfig, factorising, features
+from dsebo.methods.cost import factorising, features
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import Runner
-from dsebo.runs.predict import embedding_seconds
 from dsebo.threads import one_thread
 
 MEASURED = Path(__file__).parent / "results" / "peer_cost.csv"
@@ -64,12 +63,11 @@ def run() -> None:
 def known_and_terms(config: RunConfig, n: int) -> tuple[float, tuple[float, ...]]:
     """Seconds of n evaluations that need no fit, and the terms whose coefficients do."""
     method, D = config.optimizer, config.objective.D
-    if isinstance(method, CostedConfig):
-        d = method.model_dimension(D)
-        return factorising(n, d), features(n, D, d)
-    embedding = embedding_seconds(n, D, method.d_h)
-    n_only, _, _, n3, _ = features(n, D, method.d_h)
-    return embedding + factorising(n, method.d_h), (n_only, 0.0, 0.0, n3, 0.0)
+    d = method.model_dimension(D)
+    terms = features(n, D, d)
+    if not isinstance(method, DseboConfig):
+        return factorising(n, d), terms
+    return method.embedding_seconds(D, n) + factorising(n, d), (terms[0], 0.0, 0.0, terms[3], 0.0)
 
 
 def fit() -> None:

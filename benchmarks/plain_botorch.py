@@ -24,7 +24,7 @@ from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
 from dsebo.gp.acquisition import kappa
 from dsebo.methods.base import stream
-from dsebo.methods.config import DseboConfig
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import make_objective
 from dsebo.threads import one_thread
 

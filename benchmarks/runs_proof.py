@@ -25,10 +25,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' helpers are use
 
 from sqlalchemy import event, text
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, predict
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
-from dsebo.runs.predict import predict
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError

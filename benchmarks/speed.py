@@ -19,7 +19,7 @@ from dsebo.config import RunConfig
 from dsebo.embedding import pad
 from dsebo.events import Evaluated
 from dsebo.gp.acquisition import kappa
-from dsebo.methods.config import DseboConfig
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import run
 from dsebo.threads import one_thread
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from dsebo.methods.config import DseboConfig, MethodConfig
-from dsebo.methods.configs import PEERS, AnyPeer
+from dsebo.methods import METHODS as METHODS
+from dsebo.methods.base import MethodConfig
+from dsebo.methods.cost import Prediction as Prediction
+from dsebo.methods.dsebo import DseboConfig
 from objectives.fields import MAX_D, MAX_SEED, ConfigError, FieldSpec, Frozen, explain, setting, specs
 from objectives.registry import get_function, names
 
@@ -60,11 +62,12 @@ class ObjectiveConfig(Frozen):
         return d_e
 
 
-METHODS: dict[str, type[MethodConfig]] = {"dsebo": DseboConfig, **PEERS}
-
 BARE = "centre"  # a method without settings of its own: the fields of its runs are every run's
 
-AnyMethod = Annotated[DseboConfig | AnyPeer, Field(discriminator="method")]
+if TYPE_CHECKING:
+    AnyMethod = MethodConfig
+else:
+    AnyMethod = Annotated[Union[tuple(METHODS.values())], Field(discriminator="method")]  # noqa: UP007
 
 
 class RunConfig(Frozen):
@@ -132,6 +135,11 @@ class RunConfig(Frozen):
         if self.seed + count - 1 > MAX_SEED:
             raise ConfigError(f"seed must be at most {MAX_SEED} (got {self.seed + count - 1}).")
         return [self.with_seed(self.seed + i) for i in range(count)]
+
+
+def predict(config: RunConfig, budget: int | None = None) -> Prediction:
+    """What a run will cost, from measured runs of its method; `budget` in place of the config's."""
+    return config.optimizer.predict(config.objective.D, budget or config.budget)
 
 
 def config_parts(method: str) -> dict[str, type[Frozen]]:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
-from dsebo.methods.config import MethodConfig
-from dsebo.methods.making import make_optimizer
+from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
 from dsebo.threads import one_thread
 from objectives import Objective
@@ -98,7 +97,7 @@ def minimize(
     budget, seed, config = _settings(method, lower.size, budget, seed, settings)
     objective = UserFunction(f, lower, upper)
     with one_thread():
-        optimizer = make_optimizer(config, lower.size, budget, seed)
+        optimizer = config.build(lower.size, budget, seed)
     described = {"optimizer": config.model_dump(mode="json"), "budget": budget, "seed": seed}
     runner = Runner(objective, optimizer, budget, described, config.warnings(budget))
     events: list[Event] = []

@@ -12,7 +12,6 @@ import numpy as np
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.methods.base import Candidate, Optimizer
-from dsebo.methods.making import make_optimizer
 from dsebo.threads import one_thread
 from objectives import EmbeddedFunction, Objective
 
@@ -50,7 +49,6 @@ class Runner:
         self.best = min((y for y in told if math.isfinite(y)), default=math.inf)
         self.failures_in_a_row = _trailing_failures(told)
         self.seconds = 0.0
-        self.d: int | None = None  # of the last point
         self.last_error: str | None = None
 
     @classmethod
@@ -59,7 +57,7 @@ class Runner:
     ) -> Runner:
         """A new run, or one that goes on from `state`; `budget` extends it past the config's."""
         with one_thread():
-            optimizer = make_optimizer(config.optimizer, config.objective.D, config.budget, config.seed)
+            optimizer = config.optimizer.build(config.objective.D, config.budget, config.seed)
         if state is not None:
             optimizer.load_state_dict(state)
         plain = config.model_dump(mode="json")
@@ -76,6 +74,10 @@ class Runner:
     def done(self) -> bool:
         """Whether there is nothing more to do."""
         return self.failed or self.t >= self.budget or self.optimizer.done
+
+    def extend(self, budget: int) -> None:
+        """Go on to that many evaluations; the method's own schedule stays that of the first budget."""
+        self.budget = budget
 
     def started(self, reference: bool = True) -> Started:
         """What stands before the first step.
@@ -105,7 +107,6 @@ class Runner:
             y = self._evaluate(candidate.x)
             evaluated = perf_counter()
             told = self.optimizer.tell(candidate, y)
-        self.d = candidate.d
         self._count(y)
         elapsed = perf_counter() - began
         self.seconds += elapsed
@@ -114,7 +115,6 @@ class Runner:
 
     def finished(self) -> Finished:
         """What stands after the last step."""
-        d = getattr(getattr(self.optimizer, "progress", None), "d", self.d)
         if self.failed:
             why = f" The last one: {self.last_error}" if self.last_error else ""
             in_a_row = self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW
@@ -123,7 +123,7 @@ class Runner:
         else:
             text = f"{self.t} evaluations, best value {self.best:.6g}."
         state = "failed" if self.failed else "finished"
-        return Finished(self.t, state, self.best, d, self.seconds, text)
+        return Finished(self.t, state, self.best, self.optimizer.d, self.seconds, text)
 
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's state: all that the rest of the run depends on."""

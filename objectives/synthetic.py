@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from objectives.registry import BaseFunction, Box
 
@@ -64,6 +63,7 @@ def _dixon_price_minimiser(d: int, box: Box) -> NDArray[np.float64]:
 @lru_cache(maxsize=4096)
 def _michalewicz_coordinate(i: int, lower: float, upper: float) -> float:
     """The v in [lower, upper] that minimises the i-th term -sin(v) sin^2m(i v^2 / pi)."""
+    from scipy.optimize import brentq
 
     m = MICHALEWICZ_STEEPNESS
 

@@ -1,7 +1,4 @@
-"""What every optimizer of the protocol must do. A method's test calls `check_optimizer(config)`.
-
-A new method joins by one line in tests/methods/test_conformance.py.
-"""
+"""What every optimizer must do: tests/methods/test_conformance.py runs it on all of METHODS."""
 
 from __future__ import annotations
 
@@ -11,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dsebo.config import MethodConfig, RunConfig
+from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event
 from dsebo.methods.base import Optimizer
-from dsebo.methods.making import make_optimizer
 from dsebo.run import Runner
 
 D, D_E, BUDGET = 40, 4, 24
@@ -100,15 +96,7 @@ def check_resume_with_failures(config: RunConfig) -> None:
 
 def situation(optimizer: Any) -> tuple[Any, ...]:
     """Where a method stands: its subspace, region, generation, arm or set of variables."""
-    paths = (
-        "progress.d",
-        "progress.box",
-        "region.length",
-        "stage",
-        "state.generation",
-        "learnt_from",
-        "tree.subset",
-    )
+    paths = ("d", "progress.box", "region.length", "stage", "state.generation", "learnt_from", "tree.subset")
     found: list[Any] = []
     for path in paths:
         value = optimizer
@@ -189,8 +177,7 @@ def check_events_are_json(config: RunConfig) -> None:
 
 
 def new_optimizer(config: RunConfig) -> Optimizer:
-    method: MethodConfig = config.optimizer
-    return make_optimizer(method, config.objective.D, config.budget, config.seed)
+    return config.optimizer.build(config.objective.D, config.budget, config.seed)
 
 
 CHECKS = (

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 LAYERS = [
     "objectives dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
@@ -32,8 +30,6 @@ PENDING = {
     "dsebo.charts.race",
     "dsebo.cli.runs",
     "dsebo.experiments.presets",
-    "dsebo.gp.peer_acquisition",
-    "dsebo.gp.thompson",
     "dsebo.lessons",
     "dsebo.transfer.html",
     "dsebo.transfer.sweep_html",
@@ -120,7 +116,6 @@ def loaded(statement: str, modules: tuple[str, ...]) -> list[str]:
     return names
 
 
-@pytest.mark.xfail(reason="methods still import SciPy with their settings")
 def test_settings_can_be_read_without_what_runs_need() -> None:
     assert loaded("import dsebo.config", ("scipy", "torch", "pandas", "streamlit")) == []
 

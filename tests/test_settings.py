@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, predict
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
-from dsebo.runs.predict import predict
 from dsebo.settings import Settings
 from dsebo.store.store import Store
 from objectives.fields import ConfigError

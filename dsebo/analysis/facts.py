@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.config import ObjectiveConfig, RunConfig
-from dsebo.expansion import Strategy
-from dsebo.methods.config import DseboConfig
+from dsebo.methods.dsebo import DseboConfig
 from objectives import EmbeddedFunction
 
 Array = NDArray[np.float64]
@@ -37,7 +36,7 @@ class Facts:
 def facts(config: RunConfig) -> Facts:
     """The derived facts of a setting."""
     of = config.optimizer
-    strategy = strategy_of(of, config.budget) if isinstance(of, DseboConfig) else None
+    strategy = of.strategy(config.budget) if isinstance(of, DseboConfig) else None
     objective = EmbeddedFunction(**config.objective.model_dump())
     reach, centre, minimum, note = _values(config.objective)
     return Facts(
@@ -50,20 +49,6 @@ def facts(config: RunConfig) -> Facts:
         at_centre=centre,
         minimum=minimum,
         minimum_note=note,
-    )
-
-
-def strategy_of(config: DseboConfig, budget: int) -> Strategy:
-    """The expansion strategy of a DSEBO run."""
-    return Strategy(
-        d_l=config.d_l,
-        d_h=config.d_h,
-        beta=config.beta,
-        budget=budget,
-        alpha=config.alpha,
-        alpha_mode=config.alpha_mode,
-        variant=config.variant,
-        min_step=config.min_step,
     )
 
 

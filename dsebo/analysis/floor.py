@@ -18,7 +18,7 @@ from scipy.optimize import Bounds, minimize
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
 from dsebo.methods.base import stream
-from dsebo.methods.config import DseboConfig
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import make_objective
 from dsebo.threads import one_thread
 from objectives import Objective

@@ -17,12 +17,11 @@ from rich.table import Table
 from dsebo.cli.flags import AsJson, Db, Keep, open_store, read_flags
 from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED
 from dsebo.cli.run import check_within_limits
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, predict
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.experiments.race import CLIPPED, Race, label_of
 from dsebo.experiments.standings import CENTRE, TAG, Result, standings
 from dsebo.paper.comparison import printed_mean
-from dsebo.runs.predict import predict
 from dsebo.runs.worker import stored_run
 
 Source = Callable[[RunConfig, Callable[[str], None]], Generator[Event, None, None]]

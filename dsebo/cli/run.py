@@ -9,9 +9,8 @@ import typer
 
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, open_store, read_config
 from dsebo.cli.output import EXIT_INTERRUPTED, watch
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, predict
 from dsebo.runs.limits import check_limits
-from dsebo.runs.predict import predict
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.rows import LOCAL_OWNER, owner_hash

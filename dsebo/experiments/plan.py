@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dsebo.config import Prediction, predict
 from dsebo.experiments.progress import MISSING, frame
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs.predict import Prediction, predict
 from dsebo.settings import core_count
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store

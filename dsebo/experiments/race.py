@@ -12,7 +12,6 @@ from typing import Any
 
 from dsebo.analysis.curves import flat_config
 from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
-from dsebo.methods.configs import BanditConfig
 from dsebo.parsing import read_seeds, read_value
 from dsebo.text import SYMBOLS, value_text
 from objectives.fields import ConfigError
@@ -57,18 +56,13 @@ class Entrant:
 
 # What a page offers, by family. Fixed, as colours go by the place in it.
 FAMILIES: dict[str, tuple[Entrant, ...]] = {
-    "DSEBO": (Entrant("dsebo"), Entrant("dsebo", (("variant", "authors"),))),
-    "Methods": tuple(
-        entrant
+    family: tuple(
+        Entrant(method, tuple(changes.items()))
         for method, config in METHODS.items()
-        if method not in ("dsebo", "centre") and not issubclass(config, BanditConfig)
-        for entrant in (
-            [Entrant(method), Entrant(method, (("scale", "dsebo"),))]
-            if method == "rembo"
-            else [Entrant(method)]
-        )
-    ),
-    "Bandits": tuple(Entrant(m) for m, c in METHODS.items() if issubclass(c, BanditConfig)),
+        if config.family == family
+        for changes in ({}, *config.offered)
+    )
+    for family in ("DSEBO", "Methods", "Bandits")
 }
 
 

@@ -1,17 +1,17 @@
-"""The next point of a subspace: minimise mu - sqrt(kappa) sigma over the box of z."""
+"""The next point to evaluate: acquisitions, and the search for their minimum over a box."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import Bounds, minimize
 
-from dsebo.gp.surrogate import Surrogate
+from dsebo.gp.surrogate import Array, Score, Surrogate
 
-Array = NDArray[np.float64]
+LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True)
@@ -25,37 +25,162 @@ class AcquisitionSettings:
     iterations: int = 40  # cap of L-BFGS iterations, for all restarts together; 0: no search
 
 
+# -- acquisitions of (mu, sigma), the least value being the best ------------------------------------
+
+
 def kappa(scale: float, d: int, n: int) -> float:
     """kappa = kappa_scale 0.2 d log 2n."""
     return scale * 0.2 * d * float(np.log(2 * n))
 
 
-def propose(
+def lower_bound(kappa: float) -> Score:
+    """mu - sqrt(kappa) sigma."""
+    root = float(np.sqrt(kappa))
+
+    def score(mu: Array, sigma: Array) -> tuple[Array, Array, Array]:
+        return mu - root * sigma, np.ones(1), np.full_like(mu, -root)
+
+    return score
+
+
+def log_expected_improvement(best: float) -> Score:
+    """-log EI over `best`: EI = sigma h(u), u = (best - mu) / sigma, h(u) = phi(u) + u Phi(u)."""
+    from scipy.special import log_ndtr
+
+    def score(mu: Array, sigma: Array) -> tuple[Array, Array, Array]:
+        u = (best - mu) / sigma
+        log_h = log_improvement(u)
+        # d EI / d mu = -Phi(u), d EI / d sigma = phi(u): as logarithms, since all may underflow.
+        by_mu = np.exp(log_ndtr(u) - log_h) / sigma
+        by_sigma = -np.exp(-0.5 * u**2 - LOG_ROOT_2PI - log_h) / sigma
+        return -(np.log(sigma) + log_h), by_mu, by_sigma
+
+    return score
+
+
+def log_improvement(u: Array) -> Array:
+    """log h(u), h(u) = phi(u) + u Phi(u), without underflow (Ament et al. 2023)."""
+    from scipy.special import erfcx, log_ndtr
+
+    v = np.minimum(u, -1.0)
+    tail = np.sqrt(np.pi / 2.0) * -v * erfcx(-v / np.sqrt(2.0))  # |u| Phi(u) / phi(u), below 1
+    # 1 - tail tends to 1 / u^2 and cancels where u is far out.
+    far = np.where(v < -1e3, -2.0 * np.log(-v), np.log1p(-np.minimum(tail, 1.0 - 1e-15)))
+    w = np.maximum(u, -1.0)
+    phi = np.exp(-0.5 * w**2 - LOG_ROOT_2PI)
+    near = np.log(phi + w * np.exp(log_ndtr(w)))
+    return np.where(u < -1.0, -0.5 * v**2 - LOG_ROOT_2PI + far, near)
+
+
+# -- one step of Bayesian optimization --------------------------------------------------------------
+
+
+class Proposal(NamedTuple):
+    """A point of the model's box, and the time it took."""
+
+    point: Array
+    seconds_fit: float
+    seconds_acq: float
+
+
+def propose_by_bound(
     surrogate: Surrogate,
     settings: AcquisitionSettings,
-    Z: Array,
-    y: Array,
+    data: tuple[Array, Array],
     box: float,
     rng: np.random.Generator,
-) -> Array:
-    """The (d,) point of [-box, box]^d with the least confidence bound that was found.
+) -> Proposal:
+    """DSEBO's step: fit, then the least mu - sqrt(kappa) sigma that is found over [-box, box]^d.
 
     Args:
-        surrogate: Fitted to Z and y.
-        Z: (n, d) data, for starting points around the best of them.
-        y: (n,) values.
+        surrogate: The model, as the last step left it.
+        settings: How to search.
+        data: (n, d) points and (n,) values.
         box: Half the width of the box.
         rng: The random numbers of this step.
     """
+    Z, y = data
+    began = perf_counter()
+    surrogate.update(Z, y)
+    fitted = perf_counter()
     n, d = Z.shape
-    kappa_now = kappa(settings.kappa_scale, d, n)
-    starts = _starting_points(settings, Z, y, box, rng)
+    bound = lower_bound(kappa(settings.kappa_scale, d, n))
+    starts = _starts_in_cube(settings, Z, y, box, rng)
     low, high = np.full(d, -box), np.full(d, box)
+    point = descend(lambda z: surrogate.score(z, bound), starts, low, high, settings)
+    return Proposal(point, fitted - began, perf_counter() - fitted)
 
-    def bound(z: Array) -> tuple[Array, Array]:
-        return surrogate.lower_confidence_bound(z, kappa_now)
 
-    return descend(bound, starts, low, high, settings)
+def propose(
+    surrogate: Surrogate,
+    settings: AcquisitionSettings,
+    score: Callable[[float], Score],
+    data: tuple[Array, Array],
+    box: tuple[float, float],
+    rng: np.random.Generator,
+) -> Proposal:
+    """The other methods' step: fit, then the least value of an acquisition that is found over the box.
+
+    Args:
+        surrogate: The model, as the last step left it.
+        settings: How to search.
+        score: The acquisition, given the least standardised value so far.
+        data: (n, d) points and (n,) values.
+        box: Lower and upper bound of every coordinate.
+        rng: The random numbers of this step.
+    """
+    Z, y = data
+    began = perf_counter()
+    surrogate.update(Z, y)
+    fitted = perf_counter()
+    d = Z.shape[1]
+    low, high = np.full(d, box[0]), np.full(d, box[1])
+    starts = starting_points(settings, best_points(Z, y), low, high, rng)
+    chosen = score(float(surrogate.target.min()))
+    point = descend(lambda z: surrogate.score(z, chosen), starts, low, high, settings)
+    return Proposal(point, fitted - began, perf_counter() - fitted)
+
+
+def best_points(Z: Array, y: Array) -> Array:
+    """(at most 5, d) the points with the least values."""
+    return Z[np.argsort(y, kind="stable")[:5]]
+
+
+def starting_points(
+    settings: AcquisitionSettings, best: Array, low: Array, high: Array, rng: np.random.Generator
+) -> Array:
+    """(raw + local, d) uniform points of the box, and copies of the `best` (m, d) perturbed.
+
+    Every second copy differs in about 20 coordinates only: in high dimension a point that differs
+    in all of them is rarely better.
+    """
+    d, side = low.size, high - low
+    uniform = low + side * rng.random((settings.raw_samples, d))
+    n = settings.local_samples
+    if n == 0:
+        return uniform
+    widths = 0.5 * side * rng.choice([0.01, 0.05, 0.2], size=(n, 1))
+    kept = rng.random((n, d)) < np.where(np.arange(n) % 2 == 0, 1.0, 20.0 / d)[:, None]
+    local = best[rng.integers(len(best), size=n)] + kept * widths * rng.standard_normal((n, d))
+    return np.vstack([uniform, np.clip(local, low, high)])
+
+
+def _starts_in_cube(
+    settings: AcquisitionSettings, Z: Array, y: Array, box: float, rng: np.random.Generator
+) -> Array:
+    """(raw + local, d) uniform points of [-box, box]^d, and the five best data perturbed.
+
+    As `starting_points`, but for the order of its draws, which DSEBO's histories hang on.
+    """
+    d = Z.shape[1]
+    uniform = rng.uniform(-box, box, size=(settings.raw_samples, d))
+    if settings.local_samples == 0:
+        return uniform
+    best = best_points(Z, y)
+    chosen = best[rng.integers(best.shape[0], size=settings.local_samples)]
+    widths = box * rng.choice([0.01, 0.05, 0.2], size=(settings.local_samples, 1))
+    local = chosen + widths * rng.standard_normal((settings.local_samples, d))
+    return np.vstack([uniform, np.clip(local, -box, box)])
 
 
 def descend(
@@ -73,6 +198,8 @@ def descend(
         low, high: (d,) the box.
         settings: How many are followed, and how far.
     """
+    from scipy.optimize import Bounds, minimize
+
     values, _ = function(starts)
     chosen = starts[np.argsort(values, kind="stable")[: settings.restarts]]
     if settings.iterations == 0:
@@ -87,30 +214,9 @@ def descend(
 
     # Bounds and not pairs, which SciPy would turn into them number by number.
     box = Bounds(np.tile(low, len(chosen)), np.tile(high, len(chosen)))
-    found = minimize(
-        total,
-        chosen.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=box,
-        options={"maxiter": settings.iterations, "maxcor": 10},
-    )
-    ends = np.clip(found.x.reshape(shape), low, high)
+    options = {"maxiter": settings.iterations, "maxcor": 10}
+    search = minimize(total, chosen.ravel(), jac=True, method="L-BFGS-B", bounds=box, options=options)
+    ends = np.clip(search.x.reshape(shape), low, high)
     values, _ = function(ends)
     least: Array = ends[int(np.argmin(values))]
     return least
-
-
-def _starting_points(
-    settings: AcquisitionSettings, Z: Array, y: Array, box: float, rng: np.random.Generator
-) -> Array:
-    """(raw + local, d) uniform points of the box, and perturbed copies of the five best data."""
-    d = Z.shape[1]
-    uniform = rng.uniform(-box, box, size=(settings.raw_samples, d))
-    if settings.local_samples == 0:
-        return uniform
-    best = Z[np.argsort(y, kind="stable")[:5]]
-    chosen = best[rng.integers(best.shape[0], size=settings.local_samples)]
-    widths = box * rng.choice([0.01, 0.05, 0.2], size=(settings.local_samples, 1))
-    local = chosen + widths * rng.standard_normal((settings.local_samples, d))
-    return np.vstack([uniform, np.clip(local, -box, box)])

@@ -11,7 +11,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 Array = NDArray[np.float64]
 
@@ -62,6 +61,8 @@ class Gamma:
 
     def log_density(self, log_value: Array) -> tuple[Array, Array]:
         """log p = shape log rate - log Gamma(shape) + (shape - 1) log v - rate v."""
+        from scipy.special import gammaln
+
         value = np.exp(log_value)
         constant = self.shape * np.log(self.rate) - gammaln(self.shape)
         slope = self.shape - 1.0 - self.rate * value

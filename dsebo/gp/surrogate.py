@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
-from scipy.optimize import minimize
 
-from dsebo.gp.priors import Prior, lengthscale_prior_of, noise_prior_of, outputscale_prior_of
+from dsebo.gp.priors import Fixed, Prior, lengthscale_prior_of, noise_prior_of, outputscale_prior_of
 
 if TYPE_CHECKING:
     from botorch.models import SingleTaskGP
@@ -34,21 +32,33 @@ Kernel = Literal["matern", "rbf"]
 LengthscalePrior = Literal["dimension-scaled", "gamma"]
 Targets = Literal["standardised", "centred"]
 
-NOISE_BOUNDS = (1e-4, 1e1)
-LENGTHSCALE_BOUNDS = (1e-2, 1e4)
-OUTPUTSCALE_BOUNDS = (1e-3, 1e8)
+# (mu, sigma) -> (value, d value / d mu, d value / d sigma), the least value being the best.
+Score = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 
 @dataclass(frozen=True)
 class SurrogateSettings:
-    """What the paper leaves open about its Gaussian process."""
+    """What the paper leaves open about its Gaussian process, and what other methods change of it.
+
+    Attributes:
+        flat: No priors: maximum likelihood within the bounds, begun at the `start`s.
+        cold: Each fit begins there again, where going on from the last one overfits.
+    """
 
     kernel: Kernel = "matern"
     lengthscale_prior: LengthscalePrior = "dimension-scaled"
     fit_outputscale: bool = False
     targets: Targets = "standardised"
-    fit_iterations: int = 15  # cap of L-BFGS iterations a fit
+    fit_iterations: int = 15  # cap of L-BFGS iterations per fit
     refit_every: float = 0.02  # refit after this share of new data (and after each expansion)
+    flat: bool = False
+    cold: bool = False
+    lengthscale_start: float = 1.0
+    outputscale_start: float = 1.0
+    noise_start: float = 1e-2
+    lengthscale_bounds: tuple[float, float] = (1e-2, 1e4)
+    outputscale_bounds: tuple[float, float] = (1e-3, 1e8)
+    noise_bounds: tuple[float, float] = (1e-4, 1e1)
 
 
 def correlation(kernel: Kernel, r2: Array) -> tuple[Array, Array]:
@@ -85,6 +95,8 @@ def squared_distances(a: Array, b: Array) -> Array:
 
 def inverse_and_logdet(K: Array) -> tuple[Array, float]:
     """K^-1 and log det K by Cholesky; raises LinAlgError where K is not positive definite."""
+    from scipy.linalg import lapack
+
     L, info = lapack.dpotrf(K.T, lower=1, clean=1)  # K.T: the order in memory that LAPACK wants
     if info != 0:
         raise np.linalg.LinAlgError(f"covariance not positive definite (order {info})")
@@ -158,39 +170,45 @@ class Surrogate:
 
     def lengthscale_prior(self, d: int) -> Prior:
         """The prior of each lengthscale in d dimensions."""
-        return lengthscale_prior_of(self.settings.lengthscale_prior, d)
+        own = self.settings
+        return Fixed(own.lengthscale_start) if own.flat else lengthscale_prior_of(own.lengthscale_prior, d)
 
     @property
     def outputscale_prior(self) -> Prior:
         """The prior of the output scale."""
-        return outputscale_prior_of(self.settings.fit_outputscale)
+        own = self.settings
+        return Fixed(own.outputscale_start) if own.flat else outputscale_prior_of(own.fit_outputscale)
 
     @property
     def noise_prior(self) -> Prior:
         """The prior of the noise."""
-        return noise_prior_of(self.settings.lengthscale_prior)
+        own = self.settings
+        return Fixed(own.noise_start) if own.flat else noise_prior_of(own.lengthscale_prior)
 
     def _fit(self, Z: Array, target: Array) -> None:
-        """A capped L-BFGS search from the last hyper-parameters; kept only if it is no worse."""
+        """A capped L-BFGS search from the last hyper-parameters (cold: the first); kept if finite."""
+        from scipy.optimize import minimize
+
+        if self.settings.cold:
+            self.log_params = None
+            self._grow_to(Z.shape[1])
         assert self.log_params is not None
-        before = self.log_params
-        loss = self._loss(Z, target)
-        found = minimize(
-            loss,
-            before,
+        search = minimize(
+            self._loss(Z, target),
+            self.log_params,
             jac=True,
             method="L-BFGS-B",
             bounds=self._bounds(Z.shape[1]),
             options={"maxiter": self.settings.fit_iterations, "maxcor": 10, "ftol": 1e-6},
         )
-        if np.all(np.isfinite(found.x)) and np.isfinite(found.fun):
-            self.log_params = np.asarray(found.x)
+        if np.all(np.isfinite(search.x)) and np.isfinite(search.fun):
+            self.log_params = np.asarray(search.x)
 
     def _bounds(self, d: int) -> list[tuple[float, float]]:
-        fixed = 0.0, 0.0
-        outputscale = np.log(OUTPUTSCALE_BOUNDS) if self.settings.fit_outputscale else fixed
-        pairs = [np.log(LENGTHSCALE_BOUNDS)] * d + [outputscale, np.log(NOISE_BOUNDS)]
-        return [(float(low), float(high)) for low, high in pairs]
+        own = self.settings
+        outputscale = own.outputscale_bounds if own.fit_outputscale else (1.0, 1.0)
+        pairs = [own.lengthscale_bounds] * d + [outputscale, own.noise_bounds]
+        return [(float(np.log(low)), float(np.log(high))) for low, high in pairs]
 
     def _loss(self, Z: Array, target: Array) -> Callable[[Array], tuple[float, Array]]:
         def loss(log_params: Array) -> tuple[float, Array]:
@@ -278,8 +296,14 @@ class Surrogate:
         shift, scale = self._scale
         return shift + scale * (gp.mean + k @ gp.weights), scale**2 * np.maximum(variance, 0.0)
 
-    def lower_confidence_bound(self, z: Array, kappa: float) -> tuple[Array, Array]:
-        """mu - sqrt(kappa) sigma at z (m, d) in standardised units, and its gradient (m, d)."""
+    @property
+    def target(self) -> Array:
+        """(n,) the standardised values of the last update."""
+        assert self._data is not None
+        return self._data[1]
+
+    def score(self, z: Array, score: Score) -> tuple[Array, Array]:
+        """An acquisition at z (m, d) in standardised units, and its gradient (m, d)."""
         gp = self.now
         scaled = z / gp.lengthscale
         k, dk = correlation(self.settings.kernel, squared_distances(scaled, gp.scaled))
@@ -287,11 +311,10 @@ class Surrogate:
         V = k @ gp.inverse
         variance = gp.outputscale - np.einsum("ij,ij->i", V, k)
         sigma = np.sqrt(np.maximum(variance, 1e-12))
-        root_kappa = np.sqrt(kappa)
-        value = gp.mean + k @ gp.weights - root_kappa * sigma
-        # d value = (a + sqrt(kappa) V / sigma) . dk, and dk = s2 k'(r2) 2 (z - z_i) / l^2
-        V *= (root_kappa / sigma)[:, None]
-        V += gp.weights
+        value, by_mu, by_sigma = score(gp.mean + k @ gp.weights, sigma)
+        # d mu = a . dk, d sigma = -(V / sigma) . dk, and dk = s2 k'(r2) 2 (z - z_i) / l^2
+        V *= -(by_sigma / sigma)[:, None]
+        V += by_mu[:, None] * gp.weights
         V *= dk
         V *= 2.0 * gp.outputscale
         gradient = (V.sum(axis=1)[:, None] * scaled - V @ gp.scaled) / gp.lengthscale

@@ -9,11 +9,15 @@ in a few coordinates only, so distances and features come from a sparse product.
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.sparse import csr_array
+from typing import TYPE_CHECKING
 
-from dsebo.gp.peer_surrogate import GaussianProcess
-from dsebo.methods._peer import Array, sobol
+import numpy as np
+
+from dsebo.gp.designs import sobol
+from dsebo.gp.surrogate import Array, Surrogate
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MAX_SOBOL_HERE = 100  # beyond, so few coordinates of a candidate move that Sobol adds nothing
 
@@ -29,6 +33,8 @@ def perturbations(
         low, high: (d,) the box that they stay in.
         probability: Of a coordinate to move; at least one does.
     """
+    from scipy.sparse import csr_array
+
     d = centre.size
     where = _bernoulli_positions(n * d, probability, rng)
     rows, columns = np.divmod(where, d)
@@ -50,7 +56,7 @@ def _bernoulli_positions(length: int, probability: float, rng: np.random.Generat
 
 
 def sample_at(
-    gp: GaussianProcess, centre: Array, moves: csr_array, features: int, rng: np.random.Generator
+    gp: Surrogate, centre: Array, moves: csr_array, features: int, rng: np.random.Generator
 ) -> Array:
     """(n,) one draw of the posterior at centre + moves, in standardised units.
 
@@ -73,7 +79,7 @@ def sample_at(
 
 
 def _prior_draw(
-    gp: GaussianProcess, origin: Array, steps: csr_array, features: int, rng: np.random.Generator
+    gp: Surrogate, origin: Array, steps: csr_array, features: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, Array]:
     """One draw of the prior at origin + steps (n,) and at the data, all scaled by lengthscales."""
     now = gp.now
@@ -88,7 +94,7 @@ def _prior_draw(
     return np.cos(angles, out=angles) @ weights.astype(np.float32), at_data
 
 
-def _correlations(gp: GaussianProcess, origin: Array, steps: csr_array) -> np.ndarray:
+def _correlations(gp: Surrogate, origin: Array, steps: csr_array) -> np.ndarray:
     """(n, n_data) of origin + steps with the data."""
     # |o + s - x|^2 = |o - x|^2 + 2 s.(o - x) + |s|^2
     towards = origin - gp.now.scaled

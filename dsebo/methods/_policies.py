@@ -1,33 +1,94 @@
-"""Nine rules that choose the next arm. Each sees the pulls so far, all arms begun, and an rng.
+"""What a bandit has seen, and nine rules that choose the next arm from it.
 
-Notation: r the mean reward of an arm, n its pulls, T the horizon. A rule gives the scores that it
-compares and the arm that it takes; in a tie the smaller subspace.
+Each rule sees the pulls so far, all arms begun, and an rng. Notation: r the mean reward of an arm,
+n its pulls, T the horizon. A rule gives the scores that it compares and the arm that it takes; in a
+tie the smaller subspace.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.methods._arms import History
-from dsebo.methods.configs.bandits import (
-    BanditConfig,
-    BanditCUcbConfig,
-    BanditEpsilonGreedyConfig,
-    BanditExpectationConfig,
-    BanditExtremeConfig,
-    BanditRandomConfig,
-    BanditSoftmaxConfig,
-    BanditSuccessiveHalvingConfig,
-    BanditThompsonConfig,
-    BanditUcbEConfig,
-)
+from dsebo.methods.base import Array
 
-Array = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class History:
+    """The pulls so far.
+
+    Attributes:
+        arms: Number of arms.
+        pulled: (n,) the arm of each pull, from 0.
+        y: (n,) its value; NaN where the evaluation failed.
+        horizon: T, the number of pulls that the strategy is computed with.
+        reward: -y, or the rank of y among all so far in [0, 1].
+    """
+
+    arms: int
+    pulled: NDArray[np.int64]
+    y: Array
+    horizon: int
+    reward: Literal["value", "rank"] = "value"
+
+    def __len__(self) -> int:
+        return self.y.size
+
+    def first(self, n: int) -> History:
+        """The history as it was after n pulls."""
+        return History(self.arms, self.pulled[:n], self.y[:n], self.horizon, self.reward)
+
+    @property
+    def rewards(self) -> Array:
+        """(n,) the higher the better; a failed pull counts as the worst one."""
+        finite = np.isfinite(self.y)
+        if not finite.any():
+            return np.zeros(len(self))
+        y = np.where(finite, self.y, self.y[finite].max())
+        if self.reward == "value":
+            return -y
+        # The share of the others that it beats, ties counted half.
+        beaten = (y[:, None] < y).sum(axis=1) + 0.5 * ((y[:, None] == y).sum(axis=1) - 1)
+        return np.asarray(beaten / max(1, len(self) - 1))
+
+    @property
+    def pulls(self) -> NDArray[np.int64]:
+        """(arms,) how often each was pulled."""
+        return np.bincount(self.pulled, minlength=self.arms)
+
+    @property
+    def means(self) -> Array:
+        """(arms,) mean reward; -inf for an arm never pulled."""
+        sums = np.bincount(self.pulled, weights=self.rewards, minlength=self.arms)
+        return np.where(self.pulls > 0, sums / np.maximum(self.pulls, 1), -np.inf)
+
+    @property
+    def best_rewards(self) -> Array:
+        """(arms,) largest reward; -inf for an arm never pulled."""
+        best = np.full(self.arms, -np.inf)
+        np.maximum.at(best, self.pulled, self.rewards)
+        return best
+
+    @property
+    def variances(self) -> Array:
+        """(arms,) sample variance of the rewards, 1 where an arm has fewer than two."""
+        pulls = self.pulls
+        deviations = self.rewards - np.where(pulls > 0, self.means, 0.0)[self.pulled]
+        sums = np.bincount(self.pulled, weights=deviations**2, minlength=self.arms)
+        return np.where(pulls >= 2, sums / np.maximum(pulls - 1, 1), 1.0)
+
+    @property
+    def least(self) -> Array:
+        """(arms,) least y; NaN where an arm has none."""
+        values = np.where(np.isfinite(self.y), self.y, np.inf)
+        least = np.full(self.arms, np.inf)
+        np.minimum.at(least, self.pulled, values)
+        return np.where(np.isfinite(least), least, np.nan)
 
 
 class Choice(NamedTuple):
@@ -126,27 +187,3 @@ def uniform(seen: History, rng: np.random.Generator) -> Choice:
     """Any arm."""
     chances = np.full(seen.arms, 1.0 / seen.arms)
     return Choice(int(rng.integers(seen.arms)), chances, "drawn at random")
-
-
-def policy_of(config: BanditConfig) -> Policy:
-    """The rule that a config names."""
-    match config:
-        case BanditExtremeConfig():
-            return extreme
-        case BanditCUcbConfig():
-            return c_ucb
-        case BanditEpsilonGreedyConfig():
-            return epsilon_greedy(config.epsilon)
-        case BanditSoftmaxConfig():
-            return softmax(config.temperature)
-        case BanditSuccessiveHalvingConfig():
-            return successive_halving
-        case BanditUcbEConfig():
-            return ucb_e(config.exploration)
-        case BanditThompsonConfig():
-            return thompson
-        case BanditExpectationConfig():
-            return expectation
-        case BanditRandomConfig():
-            return uniform
-    raise TypeError(f"No policy for {type(config).__name__}.")

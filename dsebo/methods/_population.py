@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from dsebo.events import Event, Generation
-from dsebo.methods._peer import Array, Peer
-from dsebo.methods.base import Candidate, stream
+from dsebo.methods.base import Array, Candidate, Optimizer, stream
 
 
 class Distribution(Protocol):
@@ -29,7 +28,7 @@ class Distribution(Protocol):
 State = TypeVar("State", bound=Distribution)
 
 
-class Population(Peer, ABC, Generic[State]):
+class Population(Optimizer, Generic[State]):
     """A distribution of points, updated after each generation of `size` evaluations.
 
     The distribution depends on nothing but the seed and the values, so it is not stored: a loaded
@@ -94,5 +93,5 @@ class Population(Peer, ABC, Generic[State]):
         return [Generation(candidate.t, number, before, sigma, float(best), float(median), text)]
 
     def load_own_state(self, state: object) -> None:
-        """Begin anew; the next step goes through the generations."""
+        """Begin again; the next step goes through the generations."""
         self.state = self.start(stream(self.seed, 0))

@@ -13,13 +13,103 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationInfo, field_validator
 
 from dsebo.events import RegionChanged
-from dsebo.gp.peer_acquisition import Proposal
-from dsebo.gp.peer_surrogate import GaussianProcess, GPSettings
+from dsebo.gp.acquisition import Proposal
+from dsebo.gp.surrogate import Surrogate
 from dsebo.gp.thompson import perturbations, sample_at
-from dsebo.methods._peer import Array
-from dsebo.methods.configs.region import RegionConfig
+from dsebo.methods._shared import ModelConfig, refit_setting
+from dsebo.methods.base import Array
+from objectives.fields import setting
+
+
+class RegionConfig(ModelConfig):
+    """The trust region's own settings; lengths are in units of the box's side."""
+
+    L_init: float = setting(
+        0.8, "First length", "Side of the region at the start, the box being 1.", "L", gt=0, le=2
+    )
+    L_min: float = setting(
+        2.0**-7, "Least length", "When a region has failed: smaller, it is given up.", "L_min", gt=0, le=1
+    )
+    L_max: float = setting(
+        1.6, "Largest length", "How wide a successful region may grow.", "L_max", gt=0, le=2
+    )
+    success_tolerance: int = setting(
+        3,
+        "Success tolerance",
+        "When the region is too small: after so many successes in a row its side doubles.",
+        "τ_s",
+        ge=1,
+        le=1000,
+    )
+    candidates: int = setting(
+        5000,
+        "Candidates",
+        "Points of the region among which a Thompson sample chooses; at most 100 d are drawn.",
+        advanced=True,
+        ge=1,
+        le=100_000,
+    )
+    perturbed: int = setting(
+        20,
+        "Perturbed coordinates",
+        "How many coordinates of a candidate differ from the best point, on average. Few: local steps "
+        "along some axes, which high dimension needs.",
+        advanced=True,
+        ge=1,
+        le=100_000,
+    )
+    features: int = setting(
+        512,
+        "Features",
+        "How exactly a Thompson sample follows the prior: random Fourier features, more are slower.",
+        advanced=True,
+        ge=16,
+        le=100_000,
+    )
+    refit_every: float = refit_setting(0.05)
+
+    @field_validator("L_min")
+    @classmethod
+    def _below_first(cls, L_min: float, info: ValidationInfo) -> float:
+        if "L_init" in info.data and L_min >= info.data["L_init"]:
+            raise ValueError(f"L_min must be below L_init = {info.data['L_init']:g} (got {L_min:g}).")
+        return L_min
+
+    @field_validator("L_max")
+    @classmethod
+    def _above_first(cls, L_max: float, info: ValidationInfo) -> float:
+        if "L_init" in info.data and L_max < info.data["L_init"]:
+            raise ValueError(f"L_max must be L_init = {info.data['L_init']:g} or more (got {L_max:g}).")
+        return L_max
+
+    def model_dimension(self, D: int) -> float:
+        """That of the region."""
+        return float(D)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The random features, and what a Thompson sample holds for its candidates."""
+        return 3 * 8 * D * self.features + 4 * self.candidates * (3 * budget + 2 * self.features)
+
+    def search_work(self) -> float:
+        """All features of all candidates."""
+        return float(self.candidates * self.features)
+
+    def new_model(self) -> Surrogate:
+        """Matérn-5/2 ARD by maximum likelihood, within the authors' bounds."""
+        return Surrogate(
+            self.surrogate_settings(
+                flat=True,
+                fit_outputscale=True,
+                lengthscale_start=0.5,
+                noise_start=5e-3,
+                lengthscale_bounds=(0.005, 2.0),
+                outputscale_bounds=(0.05, 20.0),
+                noise_bounds=(5e-4, 0.2),
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -76,23 +166,6 @@ def change_event(t: int, before: Region, after: Region, tolerance: int) -> Regio
     return RegionChanged(t, before.length, after.length, after.best, text)
 
 
-def new_model(config: RegionConfig) -> GaussianProcess:
-    """Matérn-5/2 ARD by maximum likelihood, within the authors' bounds."""
-    return GaussianProcess(
-        GPSettings(
-            flat=True,
-            fit_outputscale=True,
-            fit_iterations=config.fit_iterations,
-            refit_every=config.refit_every,
-            lengthscale_start=0.5,
-            noise_start=5e-3,
-            lengthscale_bounds=(0.005, 2.0),
-            outputscale_bounds=(0.05, 20.0),
-            noise_bounds=(5e-4, 0.2),
-        )
-    )
-
-
 def region_box(centre: Array, lengthscale: Array, length: float) -> tuple[Array, Array]:
     """(low, high): sides L l_j / (geometric mean of l), cut to the unit box."""
     weights = lengthscale / lengthscale.mean()
@@ -102,11 +175,7 @@ def region_box(centre: Array, lengthscale: Array, length: float) -> tuple[Array,
 
 
 def propose_inside(
-    gp: GaussianProcess,
-    config: RegionConfig,
-    length: float,
-    data: tuple[Array, Array],
-    rng: np.random.Generator,
+    gp: Surrogate, config: RegionConfig, length: float, data: tuple[Array, Array], rng: np.random.Generator
 ) -> Proposal:
     """The u that minimises a Thompson sample over candidates of the region.
 

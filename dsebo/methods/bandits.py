@@ -1,25 +1,229 @@
-"""Bayesian optimization in several random subspaces, a bandit choosing whose turn it is."""
+"""Bayesian optimization in several random subspaces, a bandit choosing whose turn it is.
+
+Nine strategies of one optimizer: each differs in nothing but its policy (`_policies.py`).
+"""
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Literal
 
 import numpy as np
 
 from dsebo.events import ArmPulled, Event
-from dsebo.gp.acquisition import propose
-from dsebo.gp.peer_acquisition import search_settings
-from dsebo.gp.surrogate import Surrogate, SurrogateSettings
-from dsebo.methods._arms import Array, History
-from dsebo.methods._embeddings import GaussianEmbedding, fingerprint
-from dsebo.methods._peer import Peer
-from dsebo.methods._policies import Choice, policy_of
-from dsebo.methods.base import Candidate, stream
-from dsebo.methods.configs import BanditConfig
+from dsebo.gp.acquisition import propose_by_bound
+from dsebo.gp.surrogate import Surrogate
+from dsebo.methods import _policies as policies
+from dsebo.methods._embeddings import GaussianEmbedding, Scale, clipping_warning, fingerprint, scale_setting
+from dsebo.methods._policies import Choice, History
+from dsebo.methods._shared import SearchConfig, kappa_setting
+from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 
 
-class BanditBO(Peer):
+class BanditConfig(SearchConfig):
+    """Each arm is a subspace with its own embedding, GP-UCB and data, begun by one point."""
+
+    family = "Bandits"
+
+    largest: int = setting(
+        100,
+        "Largest arm",
+        "Which subspaces compete: those of dimension 10, 20, 30, 50, 70, 90, 100 up to this.",
+        "d_max",
+        ge=10,
+        le=100,
+    )
+    scale: Scale = scale_setting("unit")
+    reward: Literal["value", "rank"] = setting(
+        "value",
+        "Reward",
+        "What the bandit collects: −y of the point, as in the paper, or its rank among all, in [0, 1], which "
+        "does not depend on the scale of the function.",
+    )
+    kappa_scale: float = kappa_setting()
+
+    @abstractmethod
+    def policy(self) -> policies.Policy:
+        """The rule that chooses the next arm."""
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """No arm above D."""
+        return {"largest": max(10, min(D, 100)), **given}
+
+    def build(self, D: int, budget: int, seed: int) -> BanditBO:
+        """See `MethodConfig.build`."""
+        return BanditBO(self, D, budget, seed)
+
+    def check(self, D: int) -> None:
+        """No arm above D; the smallest has 10 dimensions."""
+        if DIMENSIONS[0] > D:
+            raise ValueError(f"D must be {DIMENSIONS[0]} or more for a bandit, its smallest arm (got {D}).")
+        if self.largest > D:
+            raise ValueError(f"largest must be a whole number from 10 to D = {D} (got {self.largest}).")
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The arms."""
+        return tuple(d for d in DIMENSIONS if d <= self.largest)
+
+    def model_dimension(self, D: int) -> float:
+        """That of the arms, on average."""
+        return sum(self.dimensions) / len(self.dimensions)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The embeddings of all arms."""
+        return 8 * D * sum(self.dimensions)
+
+    def warnings(self, budget: int) -> list[str]:
+        """That most coordinates sit on the box's walls; that not every arm is begun."""
+        texts = clipping_warning(self.scale)
+        if budget < len(self.dimensions):
+            texts.append(f"{budget} evaluations do not begin all {len(self.dimensions)} arms.")
+        return texts
+
+
+class BanditExtremeConfig(BanditConfig):
+    """The arm with the best value so far."""
+
+    label = "Bandit: Extreme"
+    coefficients = Coefficients(n=6.47e6, n2_d=67.1, n3=17.7)
+
+    method: Literal["bandit-extreme"] = "bandit-extreme"
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.extreme
+
+
+class BanditCUcbConfig(BanditConfig):
+    """Mean reward plus √(2 ln T / n)."""
+
+    label = "Bandit: C-UCB"
+    coefficients = Coefficients(n=4.46e6, n_D=145, n2_d=302)
+
+    method: Literal["bandit-c-ucb"] = "bandit-c-ucb"
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.c_ucb
+
+
+class BanditEpsilonGreedyConfig(BanditConfig):
+    """The best mean, or with probability ε any arm."""
+
+    label = "Bandit: ε-greedy"
+    coefficients = Coefficients(n=6.93e6, n_D=153, n2_d=42)
+
+    method: Literal["bandit-epsilon-greedy"] = "bandit-epsilon-greedy"
+    epsilon: float = setting(
+        0.5, "Share of exploration", "How often any arm is pulled instead of the best one.", "ε", ge=0, le=1
+    )
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.epsilon_greedy(self.epsilon)
+
+
+class BanditSoftmaxConfig(BanditConfig):
+    """An arm with probability ∝ exp(r̄ / τ)."""
+
+    label = "Bandit: Softmax"
+    coefficients = Coefficients(n=6.93e6, n_D=122, n2_d=168, n3_d=0.189)
+
+    method: Literal["bandit-softmax"] = "bandit-softmax"
+    temperature: float = setting(
+        1.0,
+        "Temperature",
+        "How even the choice is, in units of the reward. High τ: any arm; low τ: the best mean.",
+        "τ",
+        gt=0,
+        le=1e9,
+    )
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.softmax(self.temperature)
+
+
+class BanditSuccessiveHalvingConfig(BanditConfig):
+    """Equal shares, the worse half of the arms leaving after each round."""
+
+    label = "Bandit: Successive halving"
+    coefficients = Coefficients(n=8.45e6, n2_d=1.42)
+
+    method: Literal["bandit-successive-halving"] = "bandit-successive-halving"
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.successive_halving
+
+
+class BanditUcbEConfig(BanditConfig):
+    """Mean reward plus √(c / n)."""
+
+    label = "Bandit: UCB-E"
+    coefficients = Coefficients(n=5.39e6, n_D=189, n2_d=227, n3_d=0.0682)
+
+    method: Literal["bandit-ucb-e"] = "bandit-ucb-e"
+    exploration: float = setting(
+        0.5,
+        "Bonus",
+        "How much an arm with few pulls n attracts: √(c / n) is added to its mean reward.",
+        "c",
+        ge=0,
+        le=1e9,
+    )
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.ucb_e(self.exploration)
+
+
+class BanditThompsonConfig(BanditConfig):
+    """The best of one draw of N(r̄, s² / n) per arm."""
+
+    label = "Bandit: Thompson sampling"
+    coefficients = Coefficients(n=5.34e6, n2_d=245, n3_d=0.0728)
+
+    method: Literal["bandit-thompson"] = "bandit-thompson"
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.thompson
+
+
+class BanditExpectationConfig(BanditConfig):
+    """The best mean."""
+
+    label = "Bandit: Expectation"
+    coefficients = Coefficients(n=5.94e6, n2_d=227, n3_d=0.0898)
+
+    method: Literal["bandit-expectation"] = "bandit-expectation"
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.expectation
+
+
+class BanditRandomConfig(BanditConfig):
+    """Any arm."""
+
+    label = "Bandit: Random"
+    coefficients = Coefficients(n=7.75e6, n2_d=70.5)
+
+    method: Literal["bandit-random"] = "bandit-random"
+
+    def policy(self) -> policies.Policy:
+        """See `BanditConfig.policy`."""
+        return policies.uniform
+
+
+class BanditBO(Optimizer):
     """Arms are subspaces, each with its own embedding, GP-UCB and data, begun by one point.
 
     The length of a z tells its arm, as no two have the same dimension.
@@ -31,10 +235,14 @@ class BanditBO(Peer):
         self.dims = config.dimensions
         rng = stream(seed, 0)
         self.embeddings = [GaussianEmbedding(D, d, config.scale, rng) for d in self.dims]
-        settings = SurrogateSettings(fit_iterations=config.fit_iterations, refit_every=config.refit_every)
-        self.models = [Surrogate(settings) for _ in self.dims]
-        self.search = search_settings(config, config.kappa_scale)
-        self.policy = policy_of(config)
+        self.models = [Surrogate(config.surrogate_settings()) for _ in self.dims]
+        self.search = config.search_settings(config.kappa_scale)
+        self.policy = config.policy()
+
+    @property
+    def d(self) -> int | None:
+        """Dimension of the arm pulled last."""
+        return self.observed.points[-1].size if self.observed.points else None
 
     def history(self, n: int | None = None) -> History:
         """The first n pulls, or all."""
@@ -59,13 +267,11 @@ class BanditBO(Peer):
         if not np.isfinite([self.observed.values[i] for i in own]).any():
             z = rng.uniform(-1.0, 1.0, size=d) * half
             return Candidate(t, z, self.lift(z), d)
-        began = perf_counter()
         U = np.stack([self.observed.points[i] for i in own]) / half
-        y = self.observed.values_for_model()[own]
-        self.models[arm].update(U, y)
-        fitted = perf_counter()
-        z = propose(self.models[arm], self.search, U, y, 1.0, rng) * half
-        return Candidate(t, z, self.lift(z), d, fitted - began, perf_counter() - fitted)
+        data = U, self.observed.values_for_model()[own]
+        u, *seconds = propose_by_bound(self.models[arm], self.search, data, 1.0, rng)
+        z = u * half
+        return Candidate(t, z, self.lift(z), d, *seconds)
 
     def after(self, candidate: Candidate, y: float) -> list[Event]:
         """The pull, with what the strategy compared before it and the arms as they stand now."""

@@ -1,19 +1,23 @@
-"""The protocol that DSEBO and every other method share: ask for a point, tell its value.
+"""What every method is made of: its settings, and an optimizer that is asked and told.
 
 The caller owns the loop and evaluates the objective; an optimizer never sees it.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.events import Event
+from dsebo.methods.cost import BASE_BYTES, FIT_SHARE, NOT_MEASURED, Coefficients, Prediction
+from objectives.fields import Frozen
 
 Array = NDArray[np.float64]
+Family = Literal["DSEBO", "Methods", "Bandits", "Reference"]
 
 
 def stream(seed: int, t: int) -> np.random.Generator:
@@ -53,43 +57,6 @@ class Told:
     events: list[Event] = field(default_factory=list)
 
 
-class Optimizer(Protocol):
-    """One method at work on one run."""
-
-    @property
-    def done(self) -> bool:
-        """Whether the method has nothing more to ask, whatever the budget."""
-        ...
-
-    def ask(self) -> Candidate:
-        """The next point. Asking again before `tell` gives the same point."""
-        ...
-
-    def tell(self, candidate: Candidate, y: float) -> Told:
-        """Take the value of an asked point; NaN or infinity where its evaluation failed."""
-        ...
-
-    def lift(self, z: Array) -> Array:
-        """The x in [-1, 1]^D that a stored z stands for."""
-        ...
-
-    def checksum(self) -> str | None:
-        """A fingerprint of the random matrix behind `lift`; None where there is none."""
-        ...
-
-    def state_dict(self) -> dict[str, Any]:
-        """All that the next `ask` depends on.
-
-        `state["data"]` is a list of (z, y), one for each evaluation; the rest is small and plain
-        JSON. A store that keeps the evaluations anyway can leave "data" out and put it back.
-        """
-        ...
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict` of an optimizer with the same settings."""
-        ...
-
-
 class Observations:
     """The evaluations told so far: z of whatever length, y (NaN where failed)."""
 
@@ -123,3 +90,138 @@ class Observations:
         """From what `as_data` gave."""
         self.points = [np.array(z, dtype=np.float64) for z, _ in data]
         self.values = [float("nan") if y is None else float(y) for _, y in data]
+
+
+class Optimizer(ABC):
+    """One method at work on one run.
+
+    A method gives `ask`; `after` for what a value leads to; `own_state` and `load_own_state` for
+    what its evaluations do not tell. Unless it says otherwise, its z is x itself.
+    """
+
+    def __init__(self, D: int, seed: int) -> None:
+        self.D, self.seed = D, seed
+        self.observed = Observations()
+
+    @property
+    def d(self) -> int | None:
+        """Dimension of the subspace that it works in now; None where it has none."""
+        return None
+
+    @property
+    def done(self) -> bool:
+        """Whether the method has nothing more to ask, whatever the budget."""
+        return False
+
+    @abstractmethod
+    def ask(self) -> Candidate:
+        """The next point. Asking again before `tell` gives the same point."""
+
+    def tell(self, candidate: Candidate, y: float) -> Told:
+        """Take the value of an asked point; NaN or infinity where its evaluation failed."""
+        self.observed.add(candidate.z, y)
+        return Told(events=self.after(candidate, y))
+
+    def after(self, candidate: Candidate, y: float) -> list[Event]:
+        """What the value of that point changes."""
+        return []
+
+    def lift(self, z: Array) -> Array:
+        """The x in [-1, 1]^D that a stored z stands for."""
+        return z
+
+    def checksum(self) -> str | None:
+        """A fingerprint of the random matrix behind `lift`; None where there is none."""
+        return None
+
+    def own_state(self) -> dict[str, Any]:
+        """What the next `ask` depends on besides the evaluations; small and plain JSON."""
+        return {}
+
+    def load_own_state(self, state: dict[str, Any]) -> None:  # noqa: B027  (not every method has some)
+        """The inverse of `own_state`; the evaluations are there already."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the next `ask` depends on.
+
+        `state["data"]` is a list of (z, y), one for each evaluation; the rest is small and plain
+        JSON. A store that keeps the evaluations anyway can leave "data" out and put it back.
+        """
+        return {**self.own_state(), "data": self.observed.as_data()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict` of an optimizer with the same settings."""
+        self.observed.load(state["data"])
+        self.load_own_state(state)
+
+
+class MethodConfig(Frozen, ABC):
+    """A method's settings. Its fields are what a form shows; `build` makes its optimizer.
+
+    Attributes:
+        label: Its name for people.
+        family: The list in which it is offered.
+        offered: Other settings under which a race offers it, besides its defaults.
+        coefficients: What a run costs, as measured.
+        method: Its name in configs; each method gives a field `method: Literal["name"] = "name"`.
+    """
+
+    label: ClassVar[str]
+    family: ClassVar[Family] = "Methods"
+    offered: ClassVar[tuple[dict[str, Any], ...]] = ()
+    coefficients: ClassVar[Coefficients] = NOT_MEASURED
+
+    method: str = ""
+
+    @abstractmethod
+    def build(self, D: int, budget: int, seed: int) -> Optimizer:
+        """The optimizer for D variables; `budget` is the one that its schedule is computed with."""
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """`given` with the defaults filled in that depend on other settings."""
+        return given
+
+    def check(self, D: int) -> None:
+        """Raise ValueError, in one sentence, where a setting does not fit D."""
+
+    def warnings(self, budget: int) -> list[str]:
+        """What is allowed but will surprise, in words."""
+        return []
+
+    # -- cost: see methods/cost.py for the terms --------------------------------------------------
+
+    def model_dimension(self, D: int) -> float:
+        """d, the dimension of its model (on average over a run); 0 where it has none."""
+        return 0.0
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """Memory besides the points and the model: an embedding, a population, candidates."""
+        return 0
+
+    def fit_work(self, n: int) -> float:
+        """Iterations of all fits over n evaluations."""
+        return 1.0
+
+    def search_work(self) -> float:
+        """Points at which a step computes the acquisition; of a region, features of candidates."""
+        return 1.0
+
+    def sample_bytes(self, n: int) -> int:
+        """Correlations of the samples of a search with n data, their derivatives and a copy."""
+        return 0
+
+    def effort(self, n: int) -> float:
+        """How much more a step takes than at the method's defaults, over a run of n evaluations."""
+        usual = type(self)()
+        fit = self.fit_work(n) / usual.fit_work(n)
+        return FIT_SHARE * fit + (1.0 - FIT_SHARE) * self.search_work() / usual.search_work()
+
+    def predict(self, D: int, budget: int) -> Prediction:
+        """Seconds and bytes of a run of that many evaluations."""
+        d = self.model_dimension(D)
+        points = 2 * 8 * budget * int(d or D)  # as they are stored, and scaled for the model
+        model = 8 * 8 * budget**2 if d else 0  # the covariance, its inverse and some copies
+        more_samples = max(0, self.sample_bytes(budget) - type(self)().sample_bytes(budget))
+        seconds = self.coefficients.seconds(budget, D, d) * self.effort(budget)
+        return Prediction(seconds, BASE_BYTES + points + model + more_samples + self.extra_bytes(D, budget))

@@ -11,24 +11,52 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dsebo.events import Event, Restarted, Split
+from dsebo.gp.designs import sobol, starting_point
 from dsebo.methods._embeddings import SignedBins, fingerprint, random_signs
-from dsebo.methods._peer import Array, Peer, sobol, starting_point
 from dsebo.methods._region import (
     Region,
+    RegionConfig,
     after_value,
     change_event,
-    new_model,
     propose_inside,
     region_from_json,
     region_to_json,
 )
-from dsebo.methods.base import Candidate, stream
-from dsebo.methods.configs import BaxusConfig
+from dsebo.methods._shared import n_init_setting
+from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+
+class BaxusConfig(RegionConfig):
+    """BAxUS: a trust region in subspaces that split their bins."""
+
+    label = "BAxUS"
+    coefficients = Coefficients(n2_d=121, n3=133)
+
+    method: Literal["baxus"] = "baxus"
+    b: int = setting(
+        3,
+        "New bins per split",
+        "How fast the subspace grows: each bin of variables splits into b + 1, so d is multiplied by it.",
+        "b",
+        ge=1,
+        le=1000,
+    )
+    n_init: int = n_init_setting(10, "Sobol points of the first subspace, before the model is used.")
+
+    def build(self, D: int, budget: int, seed: int) -> BAxUS:
+        """See `MethodConfig.build`."""
+        return BAxUS(self, D, budget, seed)
+
+    def model_dimension(self, D: int) -> float:
+        """The last split comes late, if at all."""
+        return D / 4
 
 
 def first_dimension(D: int, b: int) -> tuple[int, int]:
@@ -67,12 +95,12 @@ def split_bins(bins: np.ndarray, b: int, rng: np.random.Generator) -> np.ndarray
 
 def parents(coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:
     """(d_fine,) the coarse bin that each fine one came from."""
-    of = np.empty(int(fine.max()) + 1, dtype=np.int64)
-    of[fine] = coarse
-    return of
+    parent = np.empty(int(fine.max()) + 1, dtype=np.int64)
+    parent[fine] = coarse
+    return parent
 
 
-class BAxUS(Peer):
+class BAxUS(Optimizer):
     """TuRBO in a subspace that refines its bins whenever the region collapses."""
 
     def __init__(self, config: BaxusConfig, D: int, budget: int, seed: int) -> None:
@@ -85,7 +113,7 @@ class BAxUS(Peer):
         self.dims = [int(bins.max()) + 1 for bins in stages]
         self.parents = [parents(*pair) for pair in pairwise(stages)]
         self.stage, self.first = 0, 0
-        self.region, self.gp = Region(config.L_init), new_model(config)
+        self.region, self.gp = Region(config.L_init), config.new_model()
 
     @property
     def d(self) -> int:
@@ -157,7 +185,7 @@ class BAxUS(Peer):
     def _restart(self, t: int) -> Restarted:
         """No bin is left to split: a new region, from new points of the last subspace."""
         best, self.first = self.region.best, len(self.observed)
-        self.region, self.gp = Region(self.config.L_init), new_model(self.config)
+        self.region, self.gp = Region(self.config.L_init), self.config.new_model()
         text = (
             f"Evaluation {t}: the region is below L_min at d = {self.d} = D; a new one starts from "
             f"{self.config.n_init} points. Best of the one given up {best:.6g}."

@@ -1,4 +1,4 @@
-"""What a run of a peer method costs, before it starts: a small model of measured runs.
+"""What a run costs, before it starts: a small model of measured runs.
 
 Over a run of n evaluations with a model of d dimensions the time is a sum of
     n           a step's own overhead, and the search of the acquisition in few data
@@ -8,22 +8,22 @@ Over a run of n evaluations with a model of d dimensions the time is a sum of
     n^3 d       the distances of all data to each other, at every step
     n^4         factorising their covariance, at every step (0.02e-9 s for any model)
 with coefficients that `python -m benchmarks.peer_cost` measures and fits, in CPU seconds of one
-core at a method's default settings; `effort` scales it for others. Without a model d = 0 and the
-first two remain.
+core at a method's default settings; `MethodConfig.effort` scales it for others. Without a model
+d = 0 and the first two remain.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
 
-from dsebo.methods.config import MethodConfig
-from dsebo.methods.effort import effort, search_bytes
+BASE_BYTES = 2_000_000  # of any run
+FIT_SHARE = 0.4  # of a step at the defaults; the acquisition takes the rest (benchmarks/README.md)
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Seconds of one core and bytes of memory."""
+class Prediction:
+    """Seconds of one core and bytes of memory, before the run begins."""
 
     seconds: float
     memory_bytes: int
@@ -46,6 +46,10 @@ class Coefficients:
         return 1e-9 * float(sum(weight * term for weight, term in terms)) + factorising(n, d)
 
 
+# Until a method is measured: about what the dearer ones of its kind take.
+NOT_MEASURED = Coefficients(n=8e6, n_D=40, n2_d=1e3, n3=50)
+
+
 def features(n: int, D: int, d: float) -> tuple[float, ...]:
     """The terms, in the order of `Coefficients`."""
     return float(n), float(n) * D, float(n) ** 2 * d, float(n) ** 3 * (d > 0), float(n) ** 3 * d
@@ -56,24 +60,7 @@ def factorising(n: int, d: float) -> float:
     return 0.02e-9 * float(n) ** 4 * (d > 0)
 
 
-class CostedConfig(MethodConfig):
-    """A method that knows what it costs."""
-
-    COEFFICIENTS: ClassVar[Coefficients]
-
-    def model_dimension(self, D: int) -> float:
-        """d, the dimension of its model (on average over a run)."""
-        return 0.0
-
-    def extra_bytes(self, D: int, budget: int) -> int:
-        """Memory besides the points and the model: an embedding, a population, candidates."""
-        return 0
-
-    def cost(self, D: int, budget: int) -> Cost:
-        """Of a run of that many evaluations."""
-        d = self.model_dimension(D)
-        points = 2 * 8 * budget * int(d or D)  # as they are stored, and scaled for the model
-        model = 8 * 8 * budget**2 if d else 0  # the covariance, its inverse and some copies
-        seconds = self.COEFFICIENTS.seconds(budget, D, d) * effort(self, budget)
-        memory = points + model + self.extra_bytes(D, budget) + search_bytes(self, budget)
-        return Cost(seconds, memory)
+def fits(n: int, refit_every: float) -> float:
+    """How many fits: one per step at first, then one after each `refit_every` n further data."""
+    grown = n * refit_every
+    return float(n) if grown <= 1.0 else (1.0 + math.log(grown)) / refit_every

@@ -3,14 +3,70 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.optimize import bisect
-from scipy.special import expit
+from pydantic import ValidationInfo, field_validator
 
-from dsebo.methods._peer import Array
 from dsebo.methods._population import Population
-from dsebo.methods.configs import DcemConfig
+from dsebo.methods.base import Array, MethodConfig
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+
+class DcemConfig(MethodConfig):
+    """DCEM: the cross-entropy method with a soft choice of elites."""
+
+    label = "DCEM"
+    coefficients = Coefficients(n=1.5e5, n_D=17.4)
+
+    method: Literal["dcem"] = "dcem"
+    population: int = setting(
+        20,
+        "Samples",
+        "Points of a generation. Many: each step is surer, and there are fewer.",
+        "N",
+        ge=2,
+        le=100_000,
+    )
+    elites: int = setting(
+        10,
+        "Elites",
+        "How many of them the next generation is drawn around. Few: it narrows quickly. Below the samples.",
+        "k",
+        ge=1,
+        le=100_000,
+    )
+    sharpness: float = setting(
+        1.0,
+        "Sharpness",
+        "How hard the choice of elites is. Large τ: the best only; small τ: equal weights.",
+        "τ",
+        gt=0,
+        le=1e6,
+    )
+    sigma: float = setting(
+        0.3,
+        "First deviation",
+        "How far the first generation spreads: its standard deviation, in a box from -1 to 1.",
+        "σ",
+        gt=0,
+        le=10,
+    )
+
+    @field_validator("elites")
+    @classmethod
+    def _below_population(cls, elites: int, info: ValidationInfo) -> int:
+        population = info.data.get("population")
+        if population is not None and elites >= population:
+            raise ValueError(
+                f"elites must be a whole number from 1 to population - 1 = {population - 1} (got {elites})."
+            )
+        return elites
+
+    def build(self, D: int, budget: int, seed: int) -> DCEM:
+        """See `MethodConfig.build`."""
+        return DCEM(self, D, seed)
 
 
 @dataclass(frozen=True)
@@ -32,6 +88,9 @@ def soft_elites(y: Array, elites: int, tau: float) -> Array:
 
     This is the limited multi-label projection: the smooth version of taking the `elites` best.
     """
+    from scipy.optimize import bisect
+    from scipy.special import expit
+
     spread = float(y.std())
     target = -tau * (y - y.mean()) / (spread if spread > 1e-12 else 1.0)
     reach = float(np.abs(target).max()) + np.log(y.size) + 1.0  # beyond, all weights are 0 or 1

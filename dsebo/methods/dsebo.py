@@ -2,83 +2,241 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import ValidationInfo, field_validator
 
 from dsebo.embedding import SharedEmbedding, pad
-from dsebo.expansion import Progress, Strategy, after_evaluation, start
-from dsebo.gp.acquisition import AcquisitionSettings, propose
-from dsebo.gp.surrogate import Surrogate, SurrogateSettings
-from dsebo.methods.base import Candidate, Observations, Told, stream
-from dsebo.methods.config import DseboConfig
+from dsebo.expansion import AlphaMode, Progress, Strategy, Variant, after_evaluation, start
+from dsebo.gp.acquisition import propose_by_bound
+from dsebo.gp.surrogate import Kernel, LengthscalePrior, Surrogate, Targets
+from dsebo.methods._shared import SearchConfig, kappa_setting
+from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
+from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
+from objectives.fields import MAX_D, MAX_SEED, setting
 
-Array = NDArray[np.float64]
+_DRAW = 16e-9  # seconds for an entry of S
+_TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
 
 
-class DSEBO:
+class DseboConfig(SearchConfig):
+    """DSEBO; the symbols are the paper's."""
+
+    label = "DSEBO"
+    family = "DSEBO"
+    offered = ({"variant": "authors"},)
+    coefficients = Coefficients(n=8.03e6, n3=24.9)  # of fit and acquisition
+
+    method: Literal["dsebo"] = "dsebo"
+    variant: Variant = setting(
+        "paper",
+        "Variant",
+        "As the paper describes the method, or as its authors' code does it, which steps and waits "
+        "differently and has another Gaussian process.",
+    )
+    beta: float = setting(
+        12.0,
+        "Expansion scale",
+        "How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, "
+        "impatient steps. Try 1, 12, 32.",
+        "β",
+        gt=0,
+        le=1e6,
+    )
+    d_l: int = setting(
+        5,
+        "First dimension",
+        "Where the subspace starts. Small: the first evaluations learn much about little. Default 5.",
+        "d_l",
+        ge=1,
+        le=MAX_D,
+    )
+    d_h: int = setting(
+        100,
+        "Largest dimension",
+        "How far the subspace may grow. Below d_e the optimum is out of reach. Default min(D, 100).",
+        "d_h",
+        ge=1,
+        le=MAX_D,
+    )
+    alpha: float = setting(
+        0.5,
+        "Least gain",
+        "What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of "
+        "patience. Compare it with the values of the function.",
+        "α",
+        advanced=True,
+        ge=0,
+    )
+    alpha_mode: AlphaMode = setting(
+        "absolute",
+        "Gain is measured",
+        "In units of the function, or as a share of the spread of the values so far.",
+        advanced=True,
+    )
+    min_step: int = setting(
+        0,
+        "Least step",
+        "The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good.",
+        "Δd_min",
+        advanced=True,
+        ge=0,
+        le=MAX_D,
+    )
+    kappa_scale: float = kappa_setting()
+    kernel: Kernel = setting(
+        "matern",
+        "Kernel",
+        "How smooth the function is taken to be: Matérn-5/2 (less) or squared exponential (very), with one "
+        "lengthscale per dimension.",
+        advanced=True,
+    )
+    lengthscale_prior: LengthscalePrior = setting(
+        "dimension-scaled",
+        "Prior of the lengthscales",
+        "How far values are expected to hold: growing with √d (BoTorch's prior now), or Gamma(3, 6) "
+        "(BoTorch's then).",
+        advanced=True,
+    )
+    fit_outputscale: bool = setting(
+        False,
+        "Fit the output scale",
+        "Whether the height of the function is learnt too; else it is the targets' variance.",
+        advanced=True,
+    )
+    targets: Targets = setting(
+        "standardised",
+        "Targets",
+        "What the Gaussian process is fitted to: values with mean 0 and variance 1, or with mean 0 only.",
+        advanced=True,
+    )
+    embedding_seed: int | None = setting(
+        None,
+        "Seed of the embedding",
+        "Draws S alone, to see another embedding in the same run. Empty: it follows the run's seed.",
+        advanced=True,
+        ge=0,
+        le=MAX_SEED,
+    )
+
+    AUTHORS: ClassVar[dict[str, Any]] = {
+        "kappa_scale": 1.0,
+        "kernel": "matern",
+        "lengthscale_prior": "gamma",
+        "fit_outputscale": True,
+        "targets": "centred",
+    }
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """d_h = min(D, 100), d_l = 5 or d_h if that is less; the authors' GP for their variant."""
+        d_h = given.get("d_h", min(D, 100))
+        d_l = min(5, d_h) if isinstance(d_h, int) and d_h > 0 else 5
+        of_variant = cls.AUTHORS if given.get("variant") == "authors" else {}
+        return {**of_variant, "d_l": d_l, "d_h": d_h, **given}
+
+    @field_validator("d_h")
+    @classmethod
+    def _not_below_d_l(cls, d_h: int, info: ValidationInfo) -> int:
+        d_l = info.data.get("d_l")
+        if d_l is not None and d_l > d_h:
+            raise ValueError(f"d_l must be a whole number from 1 to d_h = {d_h} (got {d_l}).")
+        return d_h
+
+    def check(self, D: int) -> None:
+        """d_h may not exceed D."""
+        if self.d_h > D:
+            raise ValueError(f"d_h must be a whole number from d_l = {self.d_l} to D = {D} (got {self.d_h}).")
+
+    def warnings(self, budget: int) -> list[str]:
+        """A first step of 0; a patience of the whole budget."""
+        texts = []
+        if self.beta > self.d_h - self.d_l and self.min_step == 0 and self.d_h > self.d_l:
+            texts.append(
+                f"β = {self.beta:g} is above d_h - d_l = {self.d_h - self.d_l}: the first step may "
+                f"be 0, and then the subspace never grows."
+            )
+        if budget / (2 * self.beta) >= budget:
+            texts.append(f"β = {self.beta:g} gives a patience of the whole budget or more.")
+        return texts
+
+    def build(self, D: int, budget: int, seed: int) -> DSEBO:
+        """See `MethodConfig.build`."""
+        return DSEBO(self, D, budget, seed)
+
+    def strategy(self, budget: int) -> Strategy:
+        """The expansion strategy of a run of that budget."""
+        return Strategy(
+            d_l=self.d_l,
+            d_h=self.d_h,
+            beta=self.beta,
+            budget=budget,
+            alpha=self.alpha,
+            alpha_mode=self.alpha_mode,
+            variant=self.variant,
+            min_step=self.min_step,
+        )
+
+    def model_dimension(self, D: int) -> float:
+        """As if all of the run were in the largest subspace."""
+        return float(self.d_h)
+
+    def embedding_seconds(self, D: int, n: int) -> float:
+        """Drawing S, and lifting and evaluating n points."""
+        return _DRAW * D * self.d_h + n * _TOUCH * D * (self.d_h + 20)
+
+    def predict(self, D: int, budget: int) -> Prediction:
+        """The time of S is known without a fit of coefficients; its points are kept once."""
+        modelling = self.coefficients.seconds(budget, D, self.d_h) * self.effort(budget)
+        points = 8 * budget * self.d_h
+        kernel = 8 * 6 * budget * budget  # the kernel matrix, its factor and some copies
+        more_samples = max(0, self.sample_bytes(budget) - DseboConfig().sample_bytes(budget))
+        memory = BASE_BYTES + 8 * D * self.d_h + points + kernel + more_samples
+        return Prediction(self.embedding_seconds(D, budget) + modelling, memory)
+
+
+class DSEBO(Optimizer):
     """Bayesian optimization in a random subspace that grows when progress stalls.
 
     Args:
         config: Its settings, in the paper's symbols.
         D: Number of variables.
-        budget: The number of evaluations that the patience T is reckoned with.
+        budget: The number of evaluations that the patience T is computed with.
         seed: Seed of everything random.
     """
 
-    done = False
-
     def __init__(self, config: DseboConfig, D: int, budget: int, seed: int) -> None:
-        self.config, self.seed = config, seed
+        super().__init__(D, seed)
         embedding_seed = seed if config.embedding_seed is None else config.embedding_seed
         self.embedding = SharedEmbedding(D, config.d_h, stream(embedding_seed, 0))  # line 1
-        self.strategy = Strategy(
-            d_l=config.d_l,
-            d_h=config.d_h,
-            beta=config.beta,
-            budget=budget,
-            alpha=config.alpha,
-            alpha_mode=config.alpha_mode,
-            variant=config.variant,
-            min_step=config.min_step,
-        )
+        self.strategy = config.strategy(budget)
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = Surrogate(
-            SurrogateSettings(
+            config.surrogate_settings(
                 kernel=config.kernel,
                 lengthscale_prior=config.lengthscale_prior,
                 fit_outputscale=config.fit_outputscale,
                 targets=config.targets,
-                fit_iterations=config.fit_iterations,
-                refit_every=config.refit_every,
             )
         )
-        self.acquisition = AcquisitionSettings(
-            kappa_scale=config.kappa_scale,
-            restarts=config.restarts,
-            raw_samples=config.raw_samples,
-            local_samples=config.local_samples,
-            iterations=config.acq_iterations,
-        )
-        self.observed = Observations()
+        self.search = config.search_settings(config.kappa_scale)
+
+    @property
+    def d(self) -> int:
+        """Dimension of the current subspace."""
+        return self.progress.d
 
     def ask(self) -> Candidate:
         """Lines 10 and 11: the next z of the current subspace, embedded."""
         t = len(self.observed) + 1
-        d, box = self.progress.d, self.progress.box
         rng = stream(self.seed, t)
         if not self.observed.any_finite:  # t = 1 (again, while the first point fails)
-            z = rng.uniform(-1.0, 1.0, size=d)
-            return Candidate(t, z, self.lift(z), d)
-        began = perf_counter()
-        Z, y = self._shared_data(), self.observed.values_for_model()
-        self.surrogate.update(Z, y)  # lines 6 and 14
-        fitted = perf_counter()
-        z = propose(self.surrogate, self.acquisition, Z, y, box, rng)
-        proposed = perf_counter()
-        return Candidate(t, z, self.lift(z), d, fitted - began, proposed - fitted)
+            z = rng.uniform(-1.0, 1.0, size=self.d)
+            return Candidate(t, z, self.lift(z), self.d)
+        data = self._shared_data(), self.observed.values_for_model()
+        z, *seconds = propose_by_bound(self.surrogate, self.search, data, self.progress.box, rng)
+        return Candidate(t, z, self.lift(z), self.d, *seconds)
 
     def tell(self, candidate: Candidate, y: float) -> Told:
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
@@ -93,7 +251,7 @@ class DSEBO:
 
     def _shared_data(self) -> Array:
         """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""
-        return np.stack([pad(z, self.progress.d) for z in self.observed.points])
+        return np.stack([pad(z, self.d) for z in self.observed.points])
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z)."""
@@ -103,16 +261,11 @@ class DSEBO:
         """A fingerprint of S."""
         return self.embedding.checksum()
 
-    def state_dict(self) -> dict[str, Any]:
-        """See `Optimizer.state_dict`."""
-        return {
-            "progress": self.progress.to_json(),
-            "surrogate": self.surrogate.state_dict(),
-            "data": self.observed.as_data(),
-        }
+    def own_state(self) -> dict[str, Any]:
+        """Where the expansion stands, and the model's hyper-parameters."""
+        return {"progress": self.progress.to_json(), "surrogate": self.surrogate.state_dict()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Optimizer.load_state_dict`."""
+    def load_own_state(self, state: dict[str, Any]) -> None:
+        """The inverse of `own_state`."""
         self.progress = Progress.from_json(state["progress"])
         self.surrogate.load_state_dict(state["surrogate"])
-        self.observed.load(state["data"])

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from dsebo.gp.peer_acquisition import log_expected_improvement
-from dsebo.gp.peer_surrogate import GPSettings, Score
-from dsebo.methods._box import BoxBO
+from typing import Literal
+
+from dsebo.gp.acquisition import log_expected_improvement
+from dsebo.gp.surrogate import Score
 from dsebo.methods._embeddings import SignedBins, random_signs
-from dsebo.methods._peer import Array
-from dsebo.methods.base import stream
-from dsebo.methods.configs import HesboConfig
+from dsebo.methods._shared import BoxBO, SubspaceConfig, n_init_setting
+from dsebo.methods.base import Array, stream
+from dsebo.methods.cost import Coefficients
+
+
+class HesboConfig(SubspaceConfig):
+    """HeSBO: a count sketch, never clipped."""
+
+    label = "HeSBO"
+    coefficients = Coefficients(n=8.25e6, n2_d=765)
+
+    method: Literal["hesbo"] = "hesbo"
+    n_init: int = n_init_setting(10, "Scrambled Sobol points of [-1, 1]^d, before the model is used.")
+
+    def build(self, D: int, budget: int, seed: int) -> HeSBO:
+        """See `MethodConfig.build`."""
+        return HeSBO(self, D, seed)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """Bins and signs."""
+        return 16 * D
 
 
 class HeSBO(BoxBO):
     """A count sketch: h(i) and s(i) uniform, x_i = s(i) z_h(i), z in [-1, 1]^d."""
 
     def __init__(self, config: HesboConfig, D: int, seed: int) -> None:
-        model = GPSettings(fit_iterations=config.fit_iterations, refit_every=config.refit_every)
-        super().__init__(config, model, config.n_init, config.d, D, seed)
+        super().__init__(config, config.surrogate_settings(), config.n_init, config.d, D, seed)
         rng = stream(seed, 0)
         self.sketch = SignedBins(rng.integers(config.d, size=D), random_signs(D, rng))  # line 1
 

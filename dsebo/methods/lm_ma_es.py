@@ -9,14 +9,71 @@ Notation:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from dsebo.methods._peer import Array
 from dsebo.methods._population import Population
-from dsebo.methods.base import stream
-from dsebo.methods.configs import LmMaEsConfig
+from dsebo.methods.base import Array, MethodConfig, stream
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+
+class LmMaEsConfig(MethodConfig):
+    """LM-MA-ES: an evolution strategy with a few direction vectors."""
+
+    label = "LM-MA-ES"
+    coefficients = Coefficients(n=2.54e5, n_D=13.3)
+
+    method: Literal["lm-ma-es"] = "lm-ma-es"
+    offspring: int = setting(
+        24,
+        "Offspring",
+        "Points of a generation. Many: each step is surer, and there are fewer. Default 4 + ⌊3 ln D⌋.",
+        "λ",
+        ge=4,
+        le=100_000,
+    )
+    paths: int = setting(
+        24,
+        "Direction vectors",
+        "How much is remembered of past steps: vectors along which new points are stretched. Default λ.",
+        "m",
+        ge=1,
+        le=100_000,
+    )
+    sigma: float = setting(
+        0.3,
+        "First step size",
+        "How far the first generation spreads: its standard deviation, in a box from -1 to 1.",
+        "σ",
+        gt=0,
+        le=10,
+    )
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """λ = 4 + ⌊3 ln D⌋ and m = λ."""
+        offspring = given.get("offspring", 4 + math.floor(3 * math.log(max(D, 1))))
+        return {"offspring": offspring, "paths": offspring, **given}
+
+    def build(self, D: int, budget: int, seed: int) -> LMMAES:
+        """See `MethodConfig.build`."""
+        return LMMAES(self, D, seed)
+
+    def check(self, D: int) -> None:
+        """c_σ = 2 λ / D is a rate: it may not exceed 1."""
+        if 2 * self.offspring > D:
+            raise ValueError(
+                f"offspring must be D / 2 = {D // 2} or less at D = {D} (got {self.offspring}): the rate "
+                f"c_σ = 2 λ / D of LM-MA-ES may not exceed 1."
+            )
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The direction vectors, before and after a generation, and its points."""
+        return 8 * D * (2 * self.paths + 2 * self.offspring)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,40 @@ each evaluation, here by a few of L-BFGS and less often as data grow.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from dsebo.gp.peer_acquisition import lower_bound
-from dsebo.gp.peer_surrogate import GPSettings, Score
-from dsebo.methods._box import BoxBO
-from dsebo.methods._peer import Array, latin_hypercube
-from dsebo.methods.configs import SboSeConfig
+from dsebo.gp.acquisition import lower_bound
+from dsebo.gp.designs import latin_hypercube
+from dsebo.gp.surrogate import Score
+from dsebo.methods._shared import BoxBO, FullConfig, fit_iterations_setting, n_init_setting
+from dsebo.methods.base import Array
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+
+class SboSeConfig(FullConfig):
+    """SBO-SE: no prior, lengthscales started at √D."""
+
+    label = "SBO-SE"
+    coefficients = Coefficients(n=1.3e7, n_D=1.32e4, n2_d=310, n3=55.7)
+
+    method: Literal["sbo-se"] = "sbo-se"
+    ucb_beta: float = setting(
+        1.5,
+        "Exploration",
+        "How much uncertainty attracts: the bound is μ − √β σ. 0: the mean alone.",
+        "β",
+        ge=0,
+        le=1e6,
+    )
+    n_init: int = n_init_setting(20, "Latin hypercube points of the box, evaluated before the model is used.")
+    fit_iterations: int = fit_iterations_setting(40, "Each fit starts at √D again.")
+
+    def build(self, D: int, budget: int, seed: int) -> SBOSE:
+        """See `MethodConfig.build`."""
+        return SBOSE(self, D, seed)
 
 
 class SBOSE(BoxBO):
@@ -22,14 +49,8 @@ class SBOSE(BoxBO):
 
     def __init__(self, config: SboSeConfig, D: int, seed: int) -> None:
         self.beta = config.ucb_beta
-        model = GPSettings(
-            kernel="rbf",
-            fit_outputscale=True,
-            flat=True,
-            cold=True,
-            lengthscale_start=float(np.sqrt(D)),
-            fit_iterations=config.fit_iterations,
-            refit_every=config.refit_every,
+        model = config.surrogate_settings(
+            kernel="rbf", fit_outputscale=True, flat=True, cold=True, lengthscale_start=float(np.sqrt(D))
         )
         super().__init__(config, model, config.n_init, None, D, seed)
 

@@ -8,18 +8,46 @@ Notation:
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg import subspace_angles
 
 from dsebo.events import Event, SubspaceChanged
-from dsebo.gp.acquisition import descend, kappa
-from dsebo.gp.peer_acquisition import lower_bound, search_settings, starting_points
-from dsebo.gp.peer_surrogate import GaussianProcess, GPSettings
-from dsebo.methods._peer import Array, Peer, latin_hypercube, starting_point
-from dsebo.methods.base import Candidate, stream
-from dsebo.methods.configs import SirboConfig
+from dsebo.gp.acquisition import best_points, descend, kappa, lower_bound, starting_points
+from dsebo.gp.designs import latin_hypercube, starting_point
+from dsebo.gp.surrogate import Surrogate
+from dsebo.methods._shared import SubspaceConfig, kappa_setting, n_init_setting, refit_setting
+from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+
+class SirboConfig(SubspaceConfig):
+    """SIRBO: the subspace is learnt by sliced inverse regression."""
+
+    label = "SIRBO"
+    coefficients = Coefficients(n=4.75e6, n_D=3.24e4, n2_d=1.25e3)
+
+    method: Literal["sirbo"] = "sirbo"
+    n_init: int = n_init_setting(10, "Latin hypercube points of the box, from which B is learnt first.")
+    ridge: float = setting(
+        0.01,
+        "Ridge",
+        "How far B may trust few points: added to their covariance, which has rank n - 1. Large: smoother.",
+        "λ",
+        gt=0,
+        le=1e6,
+    )
+    kappa_scale: float = kappa_setting()
+    refit_every: float = refit_setting(0.05, "Refresh after", "B is learnt")
+
+    def build(self, D: int, budget: int, seed: int) -> SIRBO:
+        """See `MethodConfig.build`."""
+        return SIRBO(self, D, seed)
+
+    def extra_bytes(self, D: int, budget: int) -> int:
+        """The points, which are all of x; B and the searches."""
+        return 8 * D * (3 * budget + self.d + 4 * (self.raw_samples + self.local_samples))
 
 
 def sliced_inverse_regression(X: Array, y: Array, d: int, ridge: float) -> Array:
@@ -49,21 +77,26 @@ def sliced_inverse_regression(X: Array, y: Array, d: int, ridge: float) -> Array
     return np.asarray(B / np.where(spread > 1e-12, spread, 1.0))
 
 
-class SIRBO(Peer):
+class SIRBO(Optimizer):
     """A Gaussian process on X B; its bound is followed through B to a point of the whole box."""
 
     def __init__(self, config: SirboConfig, D: int, seed: int) -> None:
         super().__init__(D, seed)
         self.config = config
-        self.search = search_settings(config, config.kappa_scale)
+        self.search = config.search_settings(config.kappa_scale)
         self.learnt_from, self.learnt_before = 0, 0  # numbers of data of B, and of the B before it
         self.gp = self._new_model()
         # B by the number of data that it was learnt from: the newest, and the one before.
         self._known: dict[int, Array] = {}
 
-    def _new_model(self) -> GaussianProcess:
+    @property
+    def d(self) -> int | None:
+        """Number of directions; None until some are learnt."""
+        return self.directions(self.learnt_from).shape[1] if self.learnt_from else None
+
+    def _new_model(self) -> Surrogate:
         """Refitted with each new B only: its coordinates mean something else then."""
-        return GaussianProcess(GPSettings(fit_iterations=self.config.fit_iterations, refit_every=1.0))
+        return Surrogate(self.config.surrogate_settings(refit_every=1.0))
 
     def directions(self, n: int) -> Array:
         """(D, d) B as learnt from the first n data; not stored, as they give it again."""
@@ -94,7 +127,7 @@ class SIRBO(Peer):
         return Candidate(t, x, x, B.shape[1], fitted - began, perf_counter() - fitted)
 
     def _refresh(self, n: int) -> Array:
-        """B, learnt anew when enough data have come."""
+        """B, learnt again when enough data have come."""
         if n - self.learnt_from >= max(1, int(self.config.refit_every * n)):
             self.learnt_before, self.learnt_from = self.learnt_from, n
             self.gp = self._new_model()
@@ -109,8 +142,7 @@ class SIRBO(Peer):
             value, gradient = self.gp.score(x @ B, score)
             return value, gradient @ B.T
 
-        best = X[np.argsort(y, kind="stable")[:5]]
-        starts = starting_points(self.search, best, low, high, rng)
+        starts = starting_points(self.search, best_points(X, y), low, high, rng)
         return descend(bound, starts, low, high, self.search)
 
     def after(self, candidate: Candidate, y: float) -> list[Event]:
@@ -122,10 +154,12 @@ class SIRBO(Peer):
         if self.learnt_before == 0:
             text = f"Evaluation {candidate.t}: {B.shape[1]} directions learnt from {n} points."
             return [SubspaceChanged(candidate.t, None, B.shape[1], (), None, text)]
+        from scipy.linalg import subspace_angles
+
         before = self.directions(self.learnt_before)
         angle = float(np.degrees(subspace_angles(before, B).max()))
         text = (
-            f"Evaluation {candidate.t}: {B.shape[1]} directions learnt anew from {n} points, "
+            f"Evaluation {candidate.t}: {B.shape[1]} directions learnt again from {n} points, "
             f"turned by up to {angle:.0f}°."
         )
         return [SubspaceChanged(candidate.t, before.shape[1], B.shape[1], (), angle, text)]

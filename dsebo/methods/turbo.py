@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dsebo.events import Event, Restarted
-from dsebo.methods._peer import Array, Peer, sobol, starting_point
+from dsebo.gp.designs import sobol, starting_point
 from dsebo.methods._region import (
     Region,
+    RegionConfig,
     after_value,
     change_event,
-    new_model,
     propose_inside,
     region_from_json,
     region_to_json,
 )
-from dsebo.methods.base import Candidate, stream
-from dsebo.methods.configs import TurboConfig
+from dsebo.methods._shared import n_init_setting
+from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
 
 
-class TuRBO(Peer):
+class TurboConfig(RegionConfig):
+    """TuRBO-1.
+
+    The authors' failure tolerance, max(4, D), and 2 D starting points both exceed a budget of 500
+    at D = 1000: the region would never move. Hence the caps of 20.
+    """
+
+    label = "TuRBO-1"
+    coefficients = Coefficients(n=2.52e7, n_D=1.76e4, n3=87.3)
+
+    method: Literal["turbo"] = "turbo"
+    n_init: int = n_init_setting(20, "Sobol points that each new region starts from. Default min(2 D, 20).")
+    failure_tolerance: int = setting(
+        20,
+        "Failure tolerance",
+        "When the region is too large: after so many failures in a row its side halves. Default "
+        "min(max(4, D), 20).",
+        "τ_f",
+        ge=1,
+        le=100_000,
+    )
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """The authors' 2 D starting points and tolerance max(4, D), both at most 20."""
+        return {"n_init": min(2 * D, 20), "failure_tolerance": min(max(4, D), 20), **given}
+
+    def build(self, D: int, budget: int, seed: int) -> TuRBO:
+        """See `MethodConfig.build`."""
+        return TuRBO(self, D, seed)
+
+
+class TuRBO(Optimizer):
     """A local model around the best point of a region that doubles, halves and starts again."""
 
     def __init__(self, config: TurboConfig, D: int, seed: int) -> None:
@@ -33,7 +67,7 @@ class TuRBO(Peer):
         """A new region, whose data begin with the evaluation of that index."""
         self.first = first
         self.region = Region(self.config.L_init)
-        self.gp = new_model(self.config)
+        self.gp = self.config.new_model()
 
     def ask(self) -> Candidate:
         """A starting point of the region, or the minimum of a Thompson sample inside it."""

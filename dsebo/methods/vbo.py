@@ -6,23 +6,43 @@ points, which grows with √D, stays about a lengthscale. No output scale; log E
 
 from __future__ import annotations
 
-from dsebo.gp.peer_acquisition import log_expected_improvement
-from dsebo.gp.peer_surrogate import GPSettings, Score
-from dsebo.methods._box import BoxBO
-from dsebo.methods.configs import VboConfig
+from typing import Literal
+
+from dsebo.gp.acquisition import log_expected_improvement
+from dsebo.gp.surrogate import Score
+from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
+from dsebo.methods.cost import Coefficients
+from objectives.fields import setting
+
+
+class VboConfig(FullConfig):
+    """Vanilla Bayesian optimization: a prior that grows with √D."""
+
+    label = "VBO"
+    coefficients = Coefficients(n=1.46e7, n_D=3.52e4, n2_d=137)
+
+    method: Literal["vbo"] = "vbo"
+    kernel: Literal["rbf", "matern"] = setting(
+        "rbf",
+        "Kernel",
+        "How smooth the function is taken to be: squared exponential (very) or Matérn-5/2 (less), "
+        "with one lengthscale per variable.",
+        advanced=True,
+    )
+    n_init: int = n_init_setting(10, "Scrambled Sobol points of the box, evaluated before the model is used.")
+
+    def build(self, D: int, budget: int, seed: int) -> VBO:
+        """See `MethodConfig.build`."""
+        return VBO(self, D, seed)
 
 
 class VBO(BoxBO):
     """One Gaussian process on the whole box."""
 
     def __init__(self, config: VboConfig, D: int, seed: int) -> None:
-        model = GPSettings(
-            kernel=config.kernel,
-            lengthscale_prior="dimension-scaled",
-            fit_iterations=config.fit_iterations,
-            refit_every=config.refit_every,
+        super().__init__(
+            config, config.surrogate_settings(kernel=config.kernel), config.n_init, None, D, seed
         )
-        super().__init__(config, model, config.n_init, None, D, seed)
 
     def score(self, best: float) -> Score:
         """Expected improvement, as its logarithm."""

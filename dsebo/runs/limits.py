@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from dsebo.config import RunConfig
-from dsebo.runs.predict import predict
+from dsebo.config import RunConfig, predict
 from dsebo.settings import Limits, Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from dsebo.config import RunConfig
+from dsebo.config import Prediction, RunConfig, predict
 from dsebo.runs import commands
 from dsebo.runs.limits import check_limits
-from dsebo.runs.predict import Prediction, predict
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.settings import Settings

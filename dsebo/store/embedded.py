@@ -11,7 +11,7 @@ from sqlalchemy import select
 from dsebo.analysis.floor import embedding_of
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
-from dsebo.methods.config import DseboConfig
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store

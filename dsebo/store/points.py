@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.methods.base import Optimizer
-from dsebo.methods.making import make_optimizer
 from dsebo.store.errors import StoreError
 from dsebo.threads import one_thread
 
@@ -50,7 +49,7 @@ class Lifts:
 def _optimizer(store: Store, run_id: str) -> Optimizer:
     config = store.config(run_id)
     with one_thread():
-        optimizer = make_optimizer(config.optimizer, config.objective.D, config.budget, config.seed)
+        optimizer = config.optimizer.build(config.objective.D, config.budget, config.seed)
     started = [event for event in store.events(run_id) if event["event"] == "started"]
     check_matrix(started[0]["checksum"] if started else None, optimizer, run_id)
     return optimizer

@@ -173,8 +173,8 @@ def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event],
     """One evaluation and all that it led to, in one transaction."""
     with store.write() as connection:
         order = _order(connection, lease)
-        runner.budget = order.budget  # it may have been extended meanwhile
-        values: dict[str, Any] = {"n_done": runner.t, "d": _dimension(events)}
+        runner.extend(order.budget)  # it may have been extended meanwhile
+        values: dict[str, Any] = {"n_done": runner.t, "d": runner.optimizer.d}
         for event in events:
             if isinstance(event, Evaluated):
                 add_evaluation(connection, lease.run_id, event)
@@ -195,7 +195,7 @@ def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event],
 def finish_if_done(store: Store, lease: Lease, runner: Runner) -> bool:
     """End a run that has nothing left to do when it is taken up again."""
     with store.write() as connection:
-        runner.budget = _order(connection, lease).budget
+        runner.extend(_order(connection, lease).budget)
         if runner.done:
             update_held(connection, lease, _ending(connection, lease, runner))
     return runner.done
@@ -227,11 +227,3 @@ def interrupt(store: Store, tokens: list[str]) -> None:
             .where(_run.c.lease_token.in_(tokens), _run.c.state.in_(ACTIVE))
             .values(state="interrupted", steps=0, **NO_LEASE)
         )
-
-
-def _dimension(events: list[Event]) -> int | None:
-    """The dimension after these events."""
-    found = None
-    for event in events:
-        found = getattr(event, "d_to", getattr(event, "d", found))
-    return found

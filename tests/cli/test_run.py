@@ -67,7 +67,7 @@ def test_config_file_with_flags_over_it(tmp_path: Path) -> None:
     ("flags", "sentence"),
     [
         (["--d-e", "2000"], "d_e = 2000 is not allowed: a whole number from 1 to D = 1000."),
-        (["--d-l", "50", "--d-h", "20"], "d_l = 50 is not allowed"),
+        (["--d-l", "50", "--d-h", "20"], "d_l must be a whole number"),
         (["--beta", "nan"], "beta = nan is not allowed"),
         (["--budget", "many"], "budget = 'many' is not allowed: a whole number"),
         (["--function", "spher"], "Did you mean 'sphere'?"),

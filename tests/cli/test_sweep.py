@@ -158,7 +158,7 @@ def test_an_interrupted_sweep_ends_with_130(store: Store, monkeypatch: pytest.Mo
         (["--vary", "beta=1"], "beta = [1.0] is not allowed: from two to 200 values"),
         (["--vary", "beta=1,2", "--seeds", "x"], "seeds = 'x' is not allowed"),
         (["--vary", "beta=1,2", "--seed", "3"], "--seed is not allowed in a sweep: --seeds 1-10."),
-        (["--vary", "beta=1,2", "--d-h", "2000"], "Cell β = 1: d_h = 2000 is not allowed"),
+        (["--vary", "beta=1,2", "--d-h", "2000"], "Cell β = 1: d_h must be a whole number"),
         (["--vary", "beta=1,2", "--workers", "0"], "workers = 0 is not allowed"),
         (["--vary", "beta=1,2", "-o", "x.xls"], "export = 'x.xls' is not allowed"),
         (["--vary", "beta=1,2", "-o", "/no/where.csv"], "there is no folder /no"),

@@ -123,7 +123,7 @@ def test_a_whole_config_as_base_follows_the_cells_defaults() -> None:
         ),
         (
             {"axes": {"d_h": [60, 80]}, "base": {"objective": {"D": 70}}},
-            "Cell dₕ = 80: d_h = 80 is not allowed",
+            "Cell dₕ = 80: d_h must be a whole number",
         ),
         ({"axes": {"beta": "1:101:1", "c": "1:101:1"}}, f"at most {MAX_PLANNED}"),
     ],

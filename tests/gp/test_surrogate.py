@@ -7,7 +7,7 @@ from botorch.acquisition import UpperConfidenceBound
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from scipy.optimize import approx_fprime
 
-from dsebo.gp.acquisition import AcquisitionSettings, kappa, propose
+from dsebo.gp.acquisition import AcquisitionSettings, kappa, lower_bound, propose_by_bound
 from dsebo.gp.surrogate import Surrogate, SurrogateSettings, inverse_and_logdet
 
 SETTINGS = [
@@ -79,7 +79,7 @@ def test_posterior_and_bound_are_botorchs(settings: SurrogateSettings) -> None:
     ucb = UpperConfidenceBound(surrogate.model, beta=2.25, maximize=False)
     value = -ucb(points[:, None, :])
     value.sum().backward()
-    bound, gradient = surrogate.lower_confidence_bound(z, 2.25)
+    bound, gradient = surrogate.score(z, lower_bound(2.25))
     assert np.allclose(bound, value.detach().numpy(), rtol=1e-8, atol=1e-10)
     assert points.grad is not None
     steepest = points.grad.abs().max().item()
@@ -89,10 +89,10 @@ def test_posterior_and_bound_are_botorchs(settings: SurrogateSettings) -> None:
 def test_gradient_of_the_bound_by_differences() -> None:
     surrogate = fitted(SurrogateSettings())
     for z in np.random.default_rng(2).uniform(-1, 1, (3, 6)):
-        _, gradient = surrogate.lower_confidence_bound(z[None], 2.0)
+        _, gradient = surrogate.score(z[None], lower_bound(2.0))
 
         def bound(v: np.ndarray) -> float:
-            return float(surrogate.lower_confidence_bound(v[None], 2.0)[0][0])
+            return float(surrogate.score(v[None], lower_bound(2.0))[0][0])
 
         assert np.allclose(gradient[0], approx_fprime(z, bound, 1e-6), rtol=1e-3, atol=1e-4)
 
@@ -150,13 +150,13 @@ def test_the_proposal_is_as_low_as_a_dense_search_and_inside_the_box() -> None:
     surrogate = fitted(SurrogateSettings(), d=2)
     Z, y = data(d=2)
     settings = AcquisitionSettings()
-    z = propose(surrogate, settings, Z, y, 0.8, np.random.default_rng(0))
+    z = propose_by_bound(surrogate, settings, (Z, y), 0.8, np.random.default_rng(0)).point
     assert np.all(np.abs(z) <= 0.8)
     grid = np.linspace(-0.8, 0.8, 81)
     dense = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
-    kappa_now = kappa(settings.kappa_scale, 2, len(y))
-    lowest = surrogate.lower_confidence_bound(dense, kappa_now)[0].min()
-    assert surrogate.lower_confidence_bound(z[None], kappa_now)[0][0] <= lowest + 1e-6
+    bound = lower_bound(kappa(settings.kappa_scale, 2, len(y)))
+    lowest = surrogate.score(dense, bound)[0].min()
+    assert surrogate.score(z[None], bound)[0][0] <= lowest + 1e-6
 
 
 def test_kappa() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from dsebo.config import MethodConfig, RunConfig
 from dsebo.events import Event
 from dsebo.methods.base import Array, Candidate, Optimizer
-from dsebo.methods.making import make_optimizer
 from dsebo.threads import one_thread
 
 
@@ -22,7 +21,7 @@ def settings_of(method: str, D: int, **settings: Any) -> MethodConfig:
 
 def optimizer_of(method: str, D: int, budget: int = 100, seed: int = 1, **settings: Any) -> Any:
     """A new optimizer; typed loosely, as tests look at what each has of its own."""
-    return make_optimizer(settings_of(method, D, **settings), D, budget, seed)
+    return settings_of(method, D, **settings).build(D, budget, seed)
 
 
 def play(

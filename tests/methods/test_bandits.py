@@ -7,7 +7,7 @@ import pytest
 
 from dsebo.events import ArmPulled
 from dsebo.methods import _policies as policies
-from dsebo.methods._arms import History
+from dsebo.methods._policies import History
 from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play, settings_of
 
@@ -140,9 +140,9 @@ def test_arms_begin_with_one_point_each_and_events_show_the_table() -> None:
 
 def test_arms_do_not_exceed_the_space() -> None:
     assert settings_of("bandit-random", 40).dimensions == (10, 20, 30)  # type: ignore[attr-defined]
-    with pytest.raises(ConfigError, match="D = 8 is too small for a bandit"):
+    with pytest.raises(ConfigError, match="D must be 10 or more for a bandit"):
         settings_of("bandit-random", 8)
-    with pytest.raises(ConfigError, match="largest = 50 is not allowed: from 10 to D = 40"):
+    with pytest.raises(ConfigError, match=r"largest must be a whole number from 10 to D = 40 \(got 50\)"):
         settings_of("bandit-random", 40, largest=50)
 
 

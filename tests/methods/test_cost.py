@@ -1,22 +1,18 @@
-"""Every peer predicts its cost; the predictions are of the size that was measured."""
+"""Every method predicts its cost; the predictions are of the size that was measured."""
 
 import pandas as pd
 import pytest
 
 from benchmarks import peer_cost
-from dsebo.config import METHODS, RunConfig
-from dsebo.methods.cost import CostedConfig
-from dsebo.methods.effort import effort
-from dsebo.runs.predict import predict
+from dsebo.config import METHODS, RunConfig, predict
+from dsebo.methods.base import MethodConfig
 
 # CPU seconds of the first n evaluations at D, by method.
 MEASURED = pd.read_csv(peer_cost.MEASURED)
 
 
-def config_of(method: str, D: int = 1000) -> CostedConfig:
-    found = RunConfig.parse({"objective": {"D": D}, "optimizer": {"method": method}}).optimizer
-    assert isinstance(found, CostedConfig)
-    return found
+def config_of(method: str, D: int = 1000) -> MethodConfig:
+    return RunConfig.parse({"objective": {"D": D}, "optimizer": {"method": method}}).optimizer
 
 
 @pytest.mark.parametrize(
@@ -42,13 +38,13 @@ def test_settings_that_take_longer_cost_more(method: str, change: dict[str, floa
 
 @pytest.mark.parametrize("method", METHODS)
 def test_at_the_defaults_nothing_is_scaled(method: str) -> None:
-    assert effort(RunConfig.parse({"optimizer": {"method": method}}).optimizer, 500) == 1.0
+    assert config_of(method).effort(500) == 1.0
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "dsebo"])
+@pytest.mark.parametrize("method", METHODS)
 def test_cost_grows_with_the_space_and_the_budget(method: str) -> None:
     config = config_of(method, 100)
-    small, long, wide = config.cost(100, 100), config.cost(100, 1000), config.cost(10_000, 100)
+    small, long, wide = config.predict(100, 100), config.predict(100, 1000), config.predict(10_000, 100)
     assert 0 < small.seconds <= long.seconds
     assert small.seconds <= wide.seconds
     assert small.memory_bytes < wide.memory_bytes
@@ -64,10 +60,10 @@ def test_predictions_are_near_what_was_measured(method: str) -> None:
 
 
 def test_each_method_is_fitted_to_its_own_runs() -> None:
-    fitted = [config_of(method).COEFFICIENTS for method in peer_cost.TIMED if method != "dsebo"]
+    fitted = [config_of(method).coefficients for method in peer_cost.TIMED]
     assert len(set(fitted)) == len(fitted)
 
 
 def test_a_long_run_of_random_search_stays_cheap() -> None:
     """Nothing but a model costs more than in proportion to n."""
-    assert config_of("random").cost(1000, 100_000).seconds < 60
+    assert config_of("random").predict(1000, 100_000).seconds < 60

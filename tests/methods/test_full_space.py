@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from dsebo.events import Restarted, Split, SubspaceChanged
-from dsebo.methods._peer import latin_hypercube
+from dsebo.gp.designs import latin_hypercube
 from dsebo.methods.base import Array
 from dsebo.methods.sirbo import sliced_inverse_regression
 from tests.methods.helpers import optimizer_of, play, sphere

@@ -9,7 +9,7 @@ from dsebo.events import RegionChanged, Restarted, Split
 from dsebo.gp.thompson import perturbations, sample_at
 from dsebo.methods._region import Region, after_value, region_box
 from dsebo.methods.baxus import first_dimension, nested_bins, parents
-from dsebo.methods.configs import TurboConfig
+from dsebo.methods.turbo import TurboConfig
 from tests.methods.helpers import optimizer_of, play, sphere
 
 QUICK = {"candidates": 200, "features": 64}

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dsebo.config import METHODS, RunConfig
+from dsebo.config import METHODS, RunConfig, predict
 from dsebo.run import Runner
-from dsebo.runs.predict import predict
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from dsebo.config import predict
 from dsebo.experiments.plan import seconds_left
 from dsebo.experiments.progress import waiting_words
 from dsebo.experiments.race import seeds_text
 from dsebo.experiments.records import SweepRow
 from dsebo.experiments.spec import SweepSpec
-from dsebo.runs.predict import predict
 from dsebo.settings import core_count
 from dsebo.text import count, duration, part, symbol, value_label
 

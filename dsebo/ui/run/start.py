@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsebo.analysis.facts import Facts, facts
-from dsebo.config import RunConfig
-from dsebo.runs.predict import Prediction
+from dsebo.config import Prediction, RunConfig
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import duration, number, plain, size
 from dsebo.ui import form, session

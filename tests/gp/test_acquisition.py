@@ -5,22 +5,21 @@ import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement
 
-from dsebo.gp.peer_acquisition import (
+from dsebo.gp.acquisition import (
+    AcquisitionSettings,
     log_expected_improvement,
     log_improvement,
     lower_bound,
     propose,
-    search_settings,
 )
-from dsebo.gp.peer_surrogate import GaussianProcess, GPSettings, Score
-from dsebo.methods.configs import VboConfig
+from dsebo.gp.surrogate import Score, Surrogate, SurrogateSettings
 from dsebo.threads import one_thread
 
 
-def fitted(flat: bool = False) -> GaussianProcess:
+def fitted(flat: bool = False) -> Surrogate:
     rng = np.random.default_rng(0)
     Z = rng.random((25, 4))
-    gp = GaussianProcess(GPSettings(flat=flat, fit_outputscale=flat, fit_iterations=5))
+    gp = Surrogate(SurrogateSettings(flat=flat, fit_outputscale=flat, fit_iterations=5))
     with one_thread():
         gp.update(Z, np.sum((Z - 0.4) ** 2, axis=1))
     return gp
@@ -37,13 +36,6 @@ def test_gradients(score: Score, flat: bool) -> None:
         step[j] = 1e-6
         up, down = gp.score(z + step, score)[0], gp.score(z - step, score)[0]
         assert (up - down) / 2e-6 == pytest.approx(gradient[:, j], rel=1e-3, abs=1e-6)
-
-
-def test_bound_is_the_engine_s() -> None:
-    gp, z = fitted(), np.random.default_rng(1).random((5, 4))
-    ours, theirs = gp.score(z, lower_bound(3.0)), gp.lower_confidence_bound(z, 3.0)
-    assert ours[0] == pytest.approx(theirs[0])
-    assert ours[1].ravel() == pytest.approx(theirs[1].ravel())
 
 
 def test_log_expected_improvement_is_botorch_s() -> None:
@@ -68,7 +60,7 @@ def test_log_improvement_does_not_underflow() -> None:
 def test_fits_stay_within_their_bounds() -> None:
     rng = np.random.default_rng(0)
     Z = rng.random((30, 5))
-    settings = GPSettings(
+    settings = SurrogateSettings(
         flat=True,
         fit_outputscale=True,
         fit_iterations=50,
@@ -77,7 +69,7 @@ def test_fits_stay_within_their_bounds() -> None:
         noise_bounds=(5e-4, 0.2),
         outputscale_bounds=(0.05, 20.0),
     )
-    gp = GaussianProcess(settings)
+    gp = Surrogate(settings)
     with one_thread():
         gp.update(Z, Z[:, 0])
     now = gp.now
@@ -90,8 +82,8 @@ def test_proposals_stay_in_the_box() -> None:
     Z = np.random.default_rng(0).random((10, 3))
     with one_thread():
         found = propose(
-            GaussianProcess(GPSettings()),
-            search_settings(VboConfig()),
+            Surrogate(SurrogateSettings()),
+            AcquisitionSettings(),
             log_expected_improvement,
             (Z, -Z.sum(axis=1)),
             (0.0, 1.0),
