@@ -1,23 +1,27 @@
-"""The router: page config, theme, navigation. `streamlit run app.py`."""
+"""The router, and what every page does: style, charts' library, owner, messages. `streamlit run app.py`."""
 
 import streamlit as st
 
-from dsebo.ui import session, style
+from dsebo.text import plain
+from dsebo.ui import links, live, session
 
-st.set_page_config("DSEBO explorer", style.icon(), layout="wide", initial_sidebar_state=380)
-session.routed()
-style.apply()
+st.set_page_config("DSEBO explorer", live.icon(), layout="wide", initial_sidebar_state=380)
+# The folder is not called "pages": Streamlit would list such files by itself and run one past this script.
+titles = {
+    "run": ("Run", "play_circle"),
+    "replay": ("Replay", "replay"),
+    "runs": ("Runs", "table_rows"),
+    "compare": ("Compare", "stacked_line_chart"),
+    "race": ("Race", "sports_score"),
+    "sweep": ("Sweep", "tune"),
+    "lessons": ("Lessons", "school"),
+    "paper": ("Paper", "article"),
+    "theory": ("Theory", "function"),
+    "embedding": ("Embedding", "grid_on"),
+}
 pages = {
-    "run": st.Page("pages/run.py", title="Run", icon=":material/play_circle:", default=True),
-    "replay": st.Page("pages/replay.py", title="Replay", icon=":material/replay:"),
-    "runs": st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
-    "compare": st.Page("pages/compare.py", title="Compare", icon=":material/stacked_line_chart:"),
-    "race": st.Page("pages/race.py", title="Race", icon=":material/sports_score:"),
-    "sweep": st.Page("pages/sweep.py", title="Sweep", icon=":material/tune:"),
-    "paper": st.Page("pages/paper.py", title="Paper", icon=":material/article:"),
-    "theory": st.Page("pages/theory.py", title="Theory", icon=":material/function:"),
-    "embedding": st.Page("pages/embedding.py", title="Embedding", icon=":material/grid_on:"),
-    "lessons": st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
+    name: st.Page(links.script(name), title=title, icon=f":material/{icon}:", default=name == "run")
+    for name, (title, icon) in titles.items()
 }
 # Two menus, so that no page is hidden at a projector's 1280 pixels with the form open.
 menus = {
@@ -25,8 +29,19 @@ menus = {
     "Understand": ("lessons", "paper", "theory", "embedding"),
 }
 sections = {menu: [pages[name] for name in names] for menu, names in menus.items()}
-hidden = "nav" in st.query_params.get("hide", "").split(",")
-page = st.navigation(sections, position="hidden" if hidden else "top")
-if wanted := session.wanted_page() or session.asked_lesson(page.title):
-    st.switch_page(pages[wanted[0]], query_params=wanted[1])
+page = st.navigation(sections, position="hidden" if links.hides("nav") else "top")
+shown = next(name for name in pages if pages[name].url_path == page.url_path)
+if shown == "run" and "lesson" in st.query_params:  # a class is given the app's own address
+    links.go("lessons", **st.query_params)
+
+links.at(shown)
+live.load()
+session.remember_owner()
+messages = st.container()
 page.run()
+if shown in ("run", "race", "sweep"):
+    with st.sidebar:
+        session.lecturer_entry()
+with messages:
+    for sentence in links.unusable():
+        st.warning(plain(sentence))

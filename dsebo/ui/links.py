@@ -1,146 +1,170 @@
-"""Links: what the address bar says of a page, and back. Whatever comes from it is checked."""
+"""The address bar: what a link asks of a page, and the link that shows what a page shows.
+
+Each page declares the parameters that it takes, with a parser for each. Whatever comes from an
+address is checked: what cannot be used is said in a sentence, and the page opens without it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 import streamlit as st
 
-from dsebo.analysis.curves import BandKind
-from dsebo.charts.scales import SCALES, Scale
-from dsebo.config import RunConfig
 from dsebo.store.errors import StoreError
-from dsebo.store.store import Store
-from dsebo.ui import form, session
-from dsebo.ui.values import Settings, from_config, from_url, to_url
+from dsebo.ui import session
 
+FRAME = ("hide",)  # how a page is framed, which is not the page's own
+MOST_RUNS = 200  # that a link may name
+MOST_SENTENCES = 3  # about one parameter
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
-MOST_COMPARED = 200
+_PAGE, _UNUSABLE = "page", "unusable"  # in the session
+
+Parser = Callable[[str], Any]
 
 
-def asked_id(text: str | None) -> str | None:
-    """A run's id as a link has it; None where it cannot be one."""
-    return text if text and _ID.fullmatch(text) else None
+# --- pages ------------------------------------------------------------------------------------
 
 
-def open_run_page() -> tuple[str | None, list[str]]:
-    """(the run to show, what in the link cannot be used), with the form set as the link says."""
-    params = dict(st.query_params)
-    if params and params != st.session_state.get("run_link"):
-        return _follow(params)
-    form.restore()
-    return st.session_state.get("run"), []
+def script(page: str) -> str:
+    """The file of a page."""
+    return f"app_pages/{page}.py"
 
 
-def _follow(params: dict[str, str]) -> tuple[str | None, list[str]]:
-    """A link that was opened: a run, a setting, or both."""
-    settings, said = from_url(params)
-    run_id = asked_id(params.get("run"))
-    if "run" in params and run_id is None:
-        said.append("The link's run is not an id of a run.")
-    if run_id is not None and set(params) <= {"run", "at"}:
-        settings = _settings_of(run_id) or settings
-    form.load(settings)
-    st.session_state["run"] = run_id
-    return run_id, said
+def at(page: str) -> None:
+    """Say which page is shown."""
+    st.session_state[_PAGE] = page
 
 
-def _settings_of(run_id: str) -> Settings | None:
-    """A run's own setting, to be varied from there; None where there is no such run."""
-    try:
-        row = session.manager().store.get_run(run_id)
-    except StoreError:  # the page says so where the run would be
-        return None
-    return from_config(RunConfig.parse(row.config), speed=row.speed)
+def go(page: str, **params: str) -> NoReturn:
+    """Show another page."""
+    st.switch_page(script(page), query_params=params)
 
 
-def remember_run(run_id: str | None) -> None:
-    """The run that this browser looks at, also after a visit to another page."""
-    st.session_state["run"] = run_id
+def page_link(page: str, label: str, icon: str, params: Mapping[str, str] | None = None) -> None:
+    """A link to another page."""
+    st.page_link(script(page), label=label, icon=f":material/{icon}:", query_params=dict(params or {}))
 
 
-def write_run_page(run_id: str | None, settings: Settings) -> None:
-    """Let the address bar say what the page shows."""
-    link = ({"run": run_id} if run_id else {}) | to_url(settings)
-    if link != dict(st.query_params):
-        st.query_params.from_dict(link)
-    st.session_state["run_link"] = link
+def link_to_launch() -> None:
+    """The way on from a page that has nothing to show yet."""
+    page_link("run", "Launch a run", "play_circle")
 
 
-def write(link: Mapping[str, str], keep: Sequence[str] = ()) -> None:
-    """Put this into the address bar, with what stays of it."""
-    now = dict(st.query_params)
-    wanted = {k: now[k] for k in keep if k in now} | dict(link)
-    if wanted != now:
-        st.query_params.from_dict(wanted)
-    st.session_state["written"] = wanted
+def hides(part: str) -> bool:
+    """Whether the address asks to leave out a part of the page, such as its menu."""
+    return part in st.query_params.get("hide", "").split(",")
+
+
+# --- reading ----------------------------------------------------------------------------------
 
 
 def opened() -> dict[str, str]:
     """What the address bar says, if someone else wrote it: a link, the back button, a reload."""
-    now = dict(st.query_params)
-    return {} if now == st.session_state.get("written") else now
+    params = {name: text for name, text in st.query_params.items() if name not in FRAME}
+    return {} if params == st.session_state.get(_written()) else params
 
 
-def known_run(store: Store, text: str | None, said: list[str]) -> str | None:
-    """The full id of a run that a link names; a sentence where there is none."""
-    if text is None:
-        return None
-    run_id = asked_id(text)
-    if run_id is None:
-        said.append(f"The link's {text[:40]!r} is not an id of a run.")
-        return None
-    try:
-        return store.get_run(run_id).id
-    except StoreError as error:
-        said.append(str(error))
-        return None
+def take(params: dict[str, str], parsers: Mapping[str, Parser]) -> dict[str, Any]:
+    """The declared parameters, as their parsers read them; the others stay in `params`.
+
+    A parser raises a ValueError that says what is allowed, or a StoreError with a whole sentence.
+    """
+    asked: dict[str, Any] = {}
+    for name, parser in parsers.items():
+        if name not in params:
+            continue
+        text = params.pop(name)
+        try:
+            asked[name] = parser(text)
+        except StoreError as error:
+            say([str(error)])
+        except ValueError as error:
+            say([f"The link's {name} = {text[:40]!r} is not allowed: {error}."])
+    return asked
 
 
-@dataclass(frozen=True)
-class ReplayLink:
-    """What a link of the Replay page asks for."""
-
-    first: str | None = None
-    second: str | None = None
-    t: int | None = None
+def say(sentences: Sequence[str]) -> None:
+    """Tell the reader what of the link cannot be used; `app.py` shows it above the page."""
+    st.session_state.setdefault(_UNUSABLE, []).extend(sentences)
 
 
-def open_replay(store: Store) -> tuple[ReplayLink, list[str]]:
-    """(what is asked for, what of it cannot be had)."""
-    params, said = opened(), list[str]()
-    first = known_run(store, params.get("run"), said)
-    second = known_run(store, params.get("with"), said)
-    t = params.get("t")
-    if t is not None and not re.fullmatch(r"[0-9]{1,7}", t):
-        said.append("The link's t is not the number of an evaluation.")
-        t = None
-    return ReplayLink(first, second, int(t) if t else None), said
+def unusable() -> list[str]:
+    """What has been said since the last look."""
+    sentences: list[str] = st.session_state.pop(_UNUSABLE, [])
+    return sentences
 
 
-@dataclass(frozen=True)
-class CompareLink:
-    """What a link of the Compare page asks for."""
-
-    runs: tuple[str, ...] = ()
-    by: str = ""
-    band: BandKind = "mean"
-    scale: Scale | None = None
-    singles: bool = False
+# --- parsers ----------------------------------------------------------------------------------
 
 
-def open_compare(store: Store) -> tuple[CompareLink, list[str]]:
-    """(what is asked for, what of it cannot be had)."""
-    params, said = opened(), list[str]()
-    asked = [part for part in params.get("runs", "").split(",") if part][:MOST_COMPARED]
-    found = [known_run(store, part, said) for part in asked]
-    scale = params.get("scale")
-    return CompareLink(
-        runs=tuple(dict.fromkeys(run for run in found if run)),
-        by=params.get("by", "")[:40],
-        band="median" if params.get("band") == "median" else "mean",
-        scale=scale if scale in SCALES else None,
-        singles=params.get("singles") == "yes",
-    ), said[:3]
+def is_id(text: str) -> bool:
+    """Whether it looks like an id."""
+    return bool(_ID.fullmatch(text))
+
+
+def an_id(text: str) -> str:
+    """An id, of which nobody knows yet whether there is such a run."""
+    if not is_id(text):
+        raise StoreError(f"The link's {text[:40]!r} is not an id of a run.")
+    return text
+
+
+def stored_run(text: str) -> str:
+    """The full id of a run that is in the store."""
+    return session.manager().store.get_run(an_id(text)).id
+
+
+def stored_runs(text: str) -> list[str]:
+    """The full ids of those runs that are in the store."""
+    ids: dict[str, None] = {}
+    refused = []
+    for part in [part for part in text.split(",") if part][:MOST_RUNS]:
+        try:
+            ids[stored_run(part)] = None
+        except StoreError as error:
+            refused.append(str(error))
+    say(refused[:MOST_SENTENCES])
+    return list(ids)
+
+
+def evaluation(text: str) -> int:
+    """The number of an evaluation."""
+    if not re.fullmatch(r"[0-9]{1,7}", text):
+        raise ValueError("the number of an evaluation")
+    return int(text)
+
+
+def one_of(options: Sequence[str]) -> Parser:
+    """One of these."""
+
+    def parse(text: str) -> str:
+        if text not in options:
+            raise ValueError(f"one of {', '.join(options)}")
+        return text
+
+    return parse
+
+
+def words(longest: int) -> Parser:
+    """Any text, in one line and not too long."""
+    return lambda text: " ".join(text.split())[:longest]
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+def write(link: Mapping[str, str], keep: Sequence[str] = ()) -> None:
+    """Let the address bar say what the page shows, with what stays of it."""
+    params = dict(st.query_params)
+    wanted = {name: params[name] for name in keep if name in params} | dict(link)
+    frame = {name: params[name] for name in FRAME if name in params}
+    if wanted | frame != params:
+        st.query_params.from_dict(wanted | frame)
+    st.session_state[_written()] = {name: text for name, text in wanted.items() if name not in FRAME}
+
+
+def _written() -> str:
+    """Where it is kept what a page wrote."""
+    return f"link of {st.session_state.get(_PAGE, '')}"

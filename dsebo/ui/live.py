@@ -1,9 +1,9 @@
-"""`live_chart`: a Plotly figure that is updated in place, without flicker and keeping the zoom."""
+"""The page's style and its own components: charts that keep their zoom, a feed, a run's status."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -70,29 +70,40 @@ export default function (component) {{
 """
 
 
-@lru_cache(maxsize=1)
+@cache
 def plotly_js() -> str:
     """plotly.js as it comes with the plotly wheel."""
     return (files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=1)
+@cache
 def _library_source() -> str:
-    names = ("live_chart.js", "feed.js", "status.js")
-    ours = [(files("dsebo.ui") / "live" / name).read_text(encoding="utf-8") for name in names]
+    ours = [_read(name) for name in ("live_chart.js", "feed.js", "status.js")]
     return "\n".join([plotly_js(), *ours, "export default function () {}"])
+
+
+@cache
+def _read(name: str) -> str:
+    return (files("dsebo.ui") / "live" / name).read_text(encoding="utf-8")
 
 
 def _component(name: str, **parts: str) -> ComponentRenderer:
     return st.components.v2.component(name, isolate_styles=False, **parts)
 
 
-def load_plotly() -> None:
-    """Give the page plotly.js, once: an element that never changes is sent once a browser tab.
+def icon() -> str:
+    """The page's icon: a file of ours, as Streamlit fetches named icons from elsewhere."""
+    return str(files("dsebo.data") / "favicon.png")
 
-    It is a component of its own, outside every fragment, as a component's code goes along with
-    each of its updates.
+
+def load() -> None:
+    """Give the page its style and plotly.js, once: an element that never changes is sent once per tab.
+
+    The library is a component of its own, outside every fragment, as a component's code goes along
+    with each of its updates.
     """
+    with st.container(key="page-style"):
+        st.html(f"<style>{_read('style.css')}</style>")
     _component("plotly_library", js=_library_source())(key="plotly_library", height=1)
 
 

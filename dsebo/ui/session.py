@@ -1,4 +1,4 @@
-"""What a page needs of the server: the one manager, who is at the browser, and the router."""
+"""What a page needs of the server: the one manager, and who is at the browser."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def owner() -> str:
 
 def remember_owner() -> None:
     """Leave the token with the browser, so that a reload is not a stranger."""
-    if class_mode() and "owner" in st.session_state:
+    if class_mode() and owner() == st.session_state.get("owner"):
         keep = st.components.v2.component("keep_owner", js=_KEEP_TOKEN)
         token = st.session_state["owner"]
         keep(key="keep_owner", data={"name": COOKIE, "token": token}, height=1)
@@ -94,29 +94,3 @@ def lecturer_entry() -> None:
             st.session_state["lecturer"] = token
             st.rerun()
         st.error("This is not the lecturer's token.")
-
-
-def routed() -> None:
-    """Say that the router is at work in this session."""
-    st.session_state["routed"] = True
-
-
-def require_router(page: str) -> None:
-    """Go through the router: a deep link that is the server's first request comes past it."""
-    if "routed" in st.session_state:
-        return
-    st.session_state["wanted"] = (page, dict(st.query_params))
-    st.switch_page("app.py")
-
-
-def asked_lesson(page: str) -> tuple[str, dict[str, str]] | None:
-    """The Lessons page, where the first page's link names a lesson."""
-    if page != "Run" or "lesson" not in st.query_params:
-        return None
-    return "lessons", dict(st.query_params)
-
-
-def wanted_page() -> tuple[str, dict[str, str]] | None:
-    """(page, query) of a deep link that `require_router` sent round."""
-    wanted = st.session_state.pop("wanted", None)
-    return wanted if isinstance(wanted, tuple) else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
@@ -65,15 +66,14 @@ def wait_for(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not come about")
 
 
-def open_page(name: str, **query: str) -> AppTest:
-    """A page as the router shows it."""
+def open_page(name: str, session: Mapping[str, str] | None = None, **query: str) -> AppTest:
+    """A page as the router shows it, in a browser of which the session knows this much."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    if name != "run":
-        at.session_state["routed"] = True
-        at.session_state["wanted"] = (name, query)
-    else:
-        for key, value in query.items():
-            at.query_params[key] = value
+    at._page_hash = calc_hash("" if name == "run" else name)  # as st.navigation does of the path
+    for key, value in query.items():
+        at.query_params[key] = value
+    for key, value in (session or {}).items():
+        at.session_state[key] = value
     return at.run()
 
 

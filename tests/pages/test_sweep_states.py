@@ -21,7 +21,7 @@ from dsebo.store.errors import StoreError
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_controls
 from dsebo.ui.experiments.sweep_view import _pace
-from tests.pages.conftest import ROOT, open_page, said
+from tests.pages.conftest import open_page, said
 from tests.pages.sweeps import (
     Stored,
     box,
@@ -270,12 +270,7 @@ def test_the_form_is_the_sweeps_own_to_be_varied_from_there(manager: RunManager,
 
 
 def _watching(sweep_id: str, **who: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    at.session_state["routed"] = True
-    at.session_state["wanted"] = ("sweep", {"sweep": sweep_id})
-    for name, token in who.items():
-        at.session_state[name] = token
-    return at.run()
+    return open_page("sweep", who, sweep=sweep_id)
 
 
 def test_in_a_class_only_the_owner_and_the_lecturer_control_a_sweep(

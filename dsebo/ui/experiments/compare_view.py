@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -16,19 +17,24 @@ from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
 from dsebo.transfer import export_csv, export_json, export_parquet
 from dsebo.transfer.html import export_html
+from dsebo.ui import links
 from dsebo.ui.data import RunData
-from dsebo.ui.links import CompareLink
-from dsebo.ui.pick import label, stored_runs
+from dsebo.ui.inputs import BANDS, choose_band, choose_scale, run_label, stored_runs
 from dsebo.ui.run import floors
 
-MOST = 200  # runs at a time
 FILES: tuple[tuple[str, str, str, Callable[[Store, Sequence[str]], bytes]], ...] = (
     ("CSV", "csv", "text/csv", export_csv),
     ("Parquet", "parquet", "application/octet-stream", export_parquet),
     ("JSON bundle", "json", "application/json", export_json),
     ("HTML report", "html", "text/html", export_html),
 )
-BANDS: dict[BandKind, str] = {"mean": "Mean ± std", "median": "Median, quartiles"}
+PARAMETERS: dict[str, links.Parser] = {
+    "runs": links.stored_runs,
+    "by": links.words(40),
+    "band": links.one_of(list(BANDS)),
+    "scale": links.one_of(SCALES),
+    "singles": links.one_of(("yes", "no")),
+}
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,11 @@ class Look:
         return said | ({"by": self.by} if self.by != EVERYTHING else {})
 
 
-def choose_runs(store: Store, asked: Sequence[str]) -> list[str]:
+def choose_runs(asked: Sequence[str]) -> list[str]:
     """The ids of the runs to compare."""
-    rows = {row.id: row for row in stored_runs(store)}
-    rows |= {row.id: row for row in store.list_runs(ids=list(asked))} if asked else {}
+    rows = stored_runs(asked=asked)
     if asked:
-        st.session_state["compare_runs"] = list(asked)[:MOST]
+        st.session_state["compare_runs"] = list(asked)
     elif "compare_runs" not in st.session_state:
         st.session_state["compare_runs"] = st.session_state.get("compared") or to_begin_with(
             list(rows.values())
@@ -62,9 +67,9 @@ def choose_runs(store: Store, asked: Sequence[str]) -> list[str]:
     chosen: list[str] = st.multiselect(
         "Runs",
         list(rows),
-        format_func=lambda run_id: label(rows[run_id]),
+        format_func=lambda run_id: run_label(rows[run_id]),
         key="compare_runs",
-        max_selections=MOST,
+        max_selections=links.MOST_RUNS,
         placeholder="Choose runs",
     )
     st.session_state["compared"] = chosen
@@ -80,23 +85,18 @@ def to_begin_with(rows: Sequence[RunRow]) -> list[str]:
     return max(alike.values(), key=len, default=[])[:12]
 
 
-def choose_grouping(runs: Sequence[RunData], asked: CompareLink, scale: Scale) -> Look:
+def choose_look(runs: Sequence[RunData], asked: Mapping[str, Any], scale: Scale) -> Look:
     """Grouping, bands and axis, in one line."""
     flat = [flat_config(run.row.config) for run in runs]
     options = [EVERYTHING, *(name for name in differing(flat) if name != "seed")]
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
-        by = st.selectbox(
-            "Group by", options, index=options.index(asked.by) if asked.by in options else 0, width=250
-        )
-        kind = st.segmented_control(
-            "Bands", list(BANDS), default=asked.band, format_func=lambda band: BANDS[band], required=True
-        )
-        axis = st.segmented_control(
-            "Value axis", SCALES, default=asked.scale or scale, format_func=str.capitalize, required=True
-        )
-        singles = st.toggle("Single runs", value=asked.singles)
+        place = options.index(asked["by"]) if asked.get("by") in options else 0
+        by = st.selectbox("Group by", options, index=place, width=250, key="compare by")
+        kind = choose_band("compare band", asked.get("band", "mean"), "Bands")
+        axis = choose_scale(f"compare scale {scale}", asked.get("scale", scale), "Value axis")
+        singles = st.toggle("Single runs", value=asked.get("singles") == "yes", key="compare singles")
         floor = floors.switch()
-    return Look(by or EVERYTHING, kind or "mean", axis or scale, singles, floor)
+    return Look(by or EVERYTHING, kind, axis, singles, floor)
 
 
 def choose_split(groups: Mapping[str, Sequence[RunData]]) -> str | None:

@@ -16,22 +16,23 @@ from dsebo.ui.experiments import race_form
 _GROUP = re.compile(r"[0-9a-f]{1,64}")
 
 
-def open_race(store: Store) -> tuple[list[RunRow], list[str]]:
-    """(the runs of the race to show, what in the link cannot be used), with the form set so."""
+def open_race(store: Store) -> list[RunRow]:
+    """The runs of the race to show, with the form set as the link says."""
     params = links.opened()
     if not params:
         race_form.restore()
-        rows, _ = rows_of(store, st.session_state.get("race_groups", []))
-        return rows, []
-    settings = {name: text for name, text in params.items() if name != "groups"}
-    rows, said = rows_of(store, [part for part in params.get("groups", "").split(",") if part])
+        return rows_of(store, st.session_state.get("race_groups", []))[0]
+    groups = [part for part in params.pop("groups", "").split(",") if part]
+    rows, unusable = rows_of(store, groups)
     st.session_state["race_groups"] = groups_of(rows)
-    if rows and not settings:
+    if rows and not params:
         race_form.load(race_form.from_rows(rows))
-        return rows, said
-    values, more = race_form.from_link(settings)
-    race_form.load(values)
-    return rows, [*said, *more]
+    else:
+        values, more = race_form.from_link(params)
+        race_form.load(values)
+        unusable += more
+    links.say(unusable)
+    return rows
 
 
 def rows_of(store: Store, groups: Sequence[str]) -> tuple[list[RunRow], list[str]]:

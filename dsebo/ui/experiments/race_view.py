@@ -14,17 +14,16 @@ from dsebo.charts.arms import arms_figure
 from dsebo.charts.groups import common_scale, curves_of
 from dsebo.charts.race import race_figure, time_figure
 from dsebo.charts.run import References
-from dsebo.charts.scales import SCALES, Scale
+from dsebo.charts.scales import Scale
 from dsebo.charts.styles import styles_of
 from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.text import count, function_name, number, plain, spread
-from dsebo.ui import session
+from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.data import RunData
-from dsebo.ui.experiments.compare_view import BANDS
 from dsebo.ui.experiments.race_data import (
     READER,
     Lanes,
@@ -35,6 +34,7 @@ from dsebo.ui.experiments.race_data import (
     table_of,
     time_spent,
 )
+from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
 
 STATES = ("running", "queued", "paused", "interrupted", "stalled", "failed", "cancelled")
@@ -142,8 +142,7 @@ def _controls(rows: Sequence[RunRow]) -> None:
         if (going or resting) and st.button("Cancel all", icon=":material/stop:"):
             _each([*going, *resting], partial(manager.cancel, owner=owner))
         if not (going or resting) and st.button("Compare", icon=":material/stacked_line_chart:"):
-            runs = ",".join(row.id[:12] for row in rows[:200])
-            st.switch_page("pages/compare.py", query_params={"runs": runs})
+            links.go("compare", runs=",".join(row.id[:12] for row in rows[: links.MOST_RUNS]))
 
 
 def _each(rows: Sequence[RunRow], action: Callable[[str], None]) -> None:
@@ -167,30 +166,8 @@ def _curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
     """Best value and dimension of all methods together."""
     begin = common_scale([run.row for run in runs])
     with st.container(horizontal=True, vertical_alignment="center", key="look"):
-        band: BandKind = (
-            st.segmented_control(
-                "Bands",
-                list(BANDS),
-                default="mean",
-                format_func=lambda kind: BANDS[kind],
-                required=True,
-                label_visibility="collapsed",
-                key="race_band",
-            )
-            or "mean"
-        )
-        scale: Scale = (
-            st.segmented_control(
-                "Value axis",
-                SCALES,
-                default=begin,
-                format_func=str.capitalize,
-                required=True,
-                label_visibility="collapsed",
-                key=f"race_scale {begin}",
-            )
-            or begin
-        )
+        band = choose_band("race_band")
+        scale = choose_scale(f"race_scale {begin}", begin)
     key = ("race", band, scale, *_drawn_of(runs))
     live_chart(SHARED.figure(key, lambda: _drawn(lanes, band, scale)), key="race_chart")
 

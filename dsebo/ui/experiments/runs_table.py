@@ -15,7 +15,7 @@ from dsebo.store.schema import STATES
 from dsebo.store.store import Store
 from dsebo.text import count, function_name, method_name, plain
 from dsebo.transfer import import_bytes
-from dsebo.ui import session
+from dsebo.ui import links, session
 from objectives import names
 
 MOST = 5000  # rows; more are reached by a filter
@@ -121,7 +121,27 @@ def each(rows: Sequence[RunRow], action: Callable[[str, str], None], done: str) 
     st.rerun()
 
 
-def rename(rows: Sequence[RunRow]) -> None:
+def actions(chosen: Sequence[RunRow], deleted: bool) -> None:
+    """What can be done with the selected runs."""
+    manager = session.manager()
+    with st.container(horizontal=True, key="actions"):
+        if deleted:
+            if st.button("Restore", icon=":material/restore_from_trash:"):
+                each(chosen, manager.restore, "restored")
+            return
+        if st.button("Open", disabled=len(chosen) != 1, type="primary"):
+            links.go("run", run=chosen[0].id)
+        if st.button("Replay", disabled=len(chosen) > 2):
+            links.go("replay", **dict(zip(("run", "with"), (row.id for row in chosen), strict=False)))
+        if st.button("Compare"):
+            links.go("compare", runs=",".join(row.id for row in chosen))
+        _rename(chosen)
+        _tag(chosen)
+        if st.button("Delete", icon=":material/delete:"):
+            each(chosen, manager.delete, "deleted; Restore brings them back")
+
+
+def _rename(rows: Sequence[RunRow]) -> None:
     """Another name for the one selected run."""
     with st.popover("Rename", disabled=len(rows) != 1):
         name = st.text_input("New name", value=rows[0].name if rows else "", max_chars=200)
@@ -130,7 +150,7 @@ def rename(rows: Sequence[RunRow]) -> None:
             each(rows, lambda run_id, owner: manager.rename(run_id, name, owner), "renamed")
 
 
-def tag(rows: Sequence[RunRow]) -> None:
+def _tag(rows: Sequence[RunRow]) -> None:
     """Tags for all selected runs."""
     with st.popover("Tag", disabled=not rows):
         common = ", ".join(rows[0].tags) if rows else ""

@@ -12,43 +12,40 @@ from dsebo.ui.experiments.sweep_values import Values, from_link, of_spec, to_lin
 from objectives.fields import ConfigError
 
 SHOWN = "sweep"
-FRAME = ("hide", "embed")  # how the page is framed, which is not the sweep's
 
 
-def open_sweep_page() -> tuple[SweepRow | None, list[str]]:
-    """(the sweep to show, what in the link cannot be used), with the form set as the link says."""
-    params = {name: text for name, text in links.opened().items() if name not in FRAME}
+def open_sweep_page() -> SweepRow | None:
+    """The sweep to show, with the form set as the link says."""
+    params = links.opened()
     if not params:
         sweep_form.restore()
-        return _row(st.session_state.get(SHOWN), [])
-    said: list[str] = []
-    row, said = _row(params.pop(SHOWN, None), said)
+        params = {SHOWN: st.session_state.get(SHOWN) or ""}
+        return links.take(params, {SHOWN: _row}).get(SHOWN)
+    row = links.take(params, {SHOWN: _row}).get(SHOWN)
     if row is not None and not params:
         sweep_form.load(of_spec(row.spec))
     else:
-        values, more = from_link(params)
+        values, unusable = from_link(params)
         sweep_form.load(values)
-        said += more
+        links.say(unusable)
     show(row.id if row else None)
-    return row, said
+    return row
 
 
-def _row(sweep_id: str | None, said: list[str]) -> tuple[SweepRow | None, list[str]]:
-    """The sweep of that id; where there is none that can be shown, a sentence."""
-    if sweep_id is None:
-        return None, said
-    if links.asked_id(sweep_id) is None:
-        return None, [*said, f"The link's sweep = {sweep_id[:40]!r} is not an id of a sweep."]
+def _row(sweep_id: str) -> SweepRow | None:
+    """The sweep of that id; a StoreError, in a sentence, where there is none that can be shown."""
+    if not sweep_id:
+        return None
+    if not links.is_id(sweep_id):
+        raise ValueError("an id of a sweep")
+    show(None)
+    row = get_sweep(session.manager().store, sweep_id)
     try:
-        row = get_sweep(session.manager().store, sweep_id)
         row.spec.planned()  # its function or method may be unknown here
-    except StoreError as error:
-        show(None)
-        return None, [*said, str(error)]
     except ConfigError as error:
-        show(None)
-        return None, [*said, f"Sweep {row.short_id} cannot be shown here: {error}"]
-    return row, said
+        raise StoreError(f"Sweep {row.short_id} cannot be shown here: {error}") from None
+    show(row.id)
+    return row
 
 
 def show(sweep_id: str | None) -> None:
@@ -58,4 +55,4 @@ def show(sweep_id: str | None) -> None:
 
 def write(row: SweepRow | None, values: Values) -> None:
     """Let the address bar say what the page shows."""
-    links.write(({SHOWN: row.id[:12]} if row else {}) | to_link(values), keep=FRAME)
+    links.write(({SHOWN: row.id[:12]} if row else {}) | to_link(values))

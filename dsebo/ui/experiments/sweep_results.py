@@ -15,7 +15,7 @@ from dsebo.charts import heat as sweep_heat
 from dsebo.charts.frames import FUNCTION, cell_table, inner_axes
 from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
 from dsebo.charts.response import response_figure
-from dsebo.charts.scales import SCALES, Scale, default_scale
+from dsebo.charts.scales import Scale, default_scale
 from dsebo.experiments.findings import finished
 from dsebo.experiments.records import SweepRow
 from dsebo.text import is_number, value_label
@@ -23,8 +23,8 @@ from dsebo.transfer import export_csv
 from dsebo.transfer.sweep_html import export_sweep_html, readable
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.experiments.compare_view import BANDS
 from dsebo.ui.experiments.sweep_cache import curves_of, mark
+from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
 
 OVERLAY, PANELS = "Overlay", "Small multiples"
@@ -67,23 +67,9 @@ def _choose_look(row: SweepRow, frame: pd.DataFrame) -> Look:
     minima = frame["minimum"].dropna()  # one function below zero alone does not decide for all
     usual = default_scale(float(minima.max()) if len(minima) else None)
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
-        kind = st.segmented_control(
-            "Over the seeds",
-            list(BANDS),
-            default="median",
-            required=True,
-            format_func=lambda band: BANDS[band],
-            key=f"sweep band {row.id}",
-        )
-        scale = st.segmented_control(
-            "Value axis",
-            SCALES,
-            default=usual,
-            format_func=str.capitalize,
-            required=True,
-            key=f"sweep scale {row.id}",
-        )
-    return Look(kind or "median", scale or usual)
+        kind = choose_band(f"sweep band {row.id}", "median", "Over the seeds")
+        scale = choose_scale(f"sweep scale {row.id}", usual, "Value axis")
+    return Look(kind, scale)
 
 
 def _heat(row: SweepRow, frame: pd.DataFrame) -> None:

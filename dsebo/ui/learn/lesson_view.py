@@ -55,16 +55,14 @@ class Asked:
 
 def asked() -> Asked:
     """What the address bar says, as far as it can be used."""
-    params = dict(st.query_params)
-    hide = tuple(part for part in params.get("hide", "").split(",") if part in HIDEABLE)
-    runs = [links.asked_id(part) for part in params.get("runs", "").split(",")[:10]]
-    return Asked(
-        params.get("lesson", "")[:64],
-        hide,
-        tuple(run for run in runs if run),
-        params.get("guess", "")[:64],
-        params.get("room", "")[:40],
-    )
+    parameters: dict[str, links.Parser] = {
+        "lesson": links.words(64),
+        "hide": lambda text: tuple(part for part in text.split(",") if part in HIDEABLE),
+        "runs": lambda text: tuple(part for part in text.split(",")[:10] if links.is_id(part)),
+        "guess": links.words(64),
+        "room": links.words(40),
+    }
+    return Asked(**links.take(dict(st.query_params), parameters))
 
 
 def show_list(lessons: Sequence[Lesson], now: Asked) -> None:

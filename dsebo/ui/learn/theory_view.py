@@ -24,11 +24,11 @@ from dsebo.analysis.theory import (
 )
 from dsebo.charts.theory import phases_figure
 from dsebo.store.errors import StoreError
-from dsebo.store.store import Store
 from dsebo.text import number, plain
+from dsebo.ui import session
 from dsebo.ui.cache import SHARED
+from dsebo.ui.inputs import choose_run
 from dsebo.ui.live import live_chart
-from dsebo.ui.pick import label
 from dsebo.ui.run import floors
 
 SHAPE_WORDS = {
@@ -173,15 +173,14 @@ def _ratio(above: float, below: float) -> str:
     return number(above / below, 3) if below > 0 else "–"
 
 
-def show_run(store: Store) -> None:
+def show_run() -> None:
     """The phases and the measured approximation error of a stored run in the same formula."""
     st.markdown("#### A stored run in the same formula")
-    rows = {row.id: row for row in store.list_runs(methods=["dsebo"], limit=200) if row.n_done > 1}
-    if not rows:
+    run_id = choose_run("Run", "theory_run", methods=["dsebo"])
+    if run_id is None:
         st.info("There is no run of DSEBO yet. Launch one on the Run page, then come back.")
         return
-    run_id = st.selectbox("Run", list(rows), format_func=lambda one: label(rows[one]))
-    data = SHARED.data(store, run_id)
+    data = SHARED.data(session.manager().store, run_id)
     if data.row.minimum is None:
         st.info("F* of this run is not known, so its approximation error cannot be measured.")
         return

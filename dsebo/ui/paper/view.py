@@ -50,10 +50,7 @@ COLUMNS = {
 
 def choose_table() -> tuple[int, str]:
     """(the table, the task) that the reader or the link wants."""
-    asked, said = _asked()
-    for sentence in said:
-        st.warning(plain(sentence))
-    _begin_with(asked)
+    _begin_with(_asked())
     table: int = (
         st.segmented_control(
             "Table", list(TITLES), format_func=lambda n: f"Table {n}", required=True, key="paper_table"
@@ -85,20 +82,16 @@ def _task_key(table: int) -> str:
     return f"paper_task {table}"
 
 
-def _asked() -> tuple[tuple[int, str] | None, list[str]]:
+def _asked() -> tuple[int, str] | None:
     """What a link wants, as far as there is such a table and task."""
     params = links.opened()
-    if not params.get("table") and not params.get("task"):
-        return None, []
-    text = params.get("table", "1")
-    if text not in {str(n) for n in TITLES}:
-        return None, [f"The link's table = {text[:20]!r} is not allowed: 1 to {len(TITLES)}."]
-    table, options = int(text), tasks(int(text))
-    task = params.get("task", options[0])
-    if task not in options:
-        said = f"The link's task = {task[:20]!r} is not allowed: one of {', '.join(options)}."
-        return (table, options[0]), [said]
-    return (table, task), []
+    given = "table" in params
+    asked = links.take(params, {"table": links.one_of([str(number) for number in TITLES])})
+    if given != ("table" in asked):  # a table that there is not has no task either
+        return None
+    table = int(asked.get("table", 1))
+    asked |= links.take(params, {"task": links.one_of(tasks(table))})
+    return (table, asked.get("task", tasks(table)[0])) if asked else None
 
 
 def finals(wanted: Sequence[str]) -> list[FinalRun]:
@@ -256,8 +249,7 @@ def show_readings() -> None:
 
 def _show_switch(reading: Reading) -> None:
     """A link to the Run page, set so, and the fields that it sets."""
-    link = to_url(complete(dict(reading.switch)))
-    st.page_link("pages/run.py", label="See it", icon=":material/tune:", query_params=link)
+    links.page_link("run", "See it", "tune", to_url(complete(dict(reading.switch))))
     named = ", ".join(f"{name} = {_value(value)}" for name, value in reading.switch.items())
     st.markdown(f":gray[{plain(named)}]")
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.text import plain
-from dsebo.ui import session
+from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 
 FULL = 0.0
@@ -38,7 +38,7 @@ def controls(row: RunRow) -> None:
 def _after_the_end(row: RunRow, owner: str, mine: bool) -> None:
     """Replay it; give a finished run more evaluations."""
     if st.button("Replay", icon=":material/replay:", key="do Replay"):
-        st.switch_page("pages/replay.py", query_params={"run": row.id})
+        links.go("replay", run=row.id)
     if row.state != "finished" or not mine:
         return
     with st.popover("Go on"):

@@ -1,4 +1,4 @@
-"""The Embedding page's parts: which run, which evaluation, and the pictures of them."""
+"""The embedding of a run at a chosen evaluation, in pictures and words."""
 
 from __future__ import annotations
 
@@ -13,23 +13,6 @@ from dsebo.text import count, number
 from dsebo.threads import one_thread
 from dsebo.ui.data import RunData
 from dsebo.ui.live import live_chart
-from dsebo.ui.pick import label
-
-
-def choose(store: Store, asked: str | None) -> str | None:
-    """The run to look at; only DSEBO's have a shared embedding."""
-    rows = {row.id: row for row in store.list_runs(methods=["dsebo"], limit=500) if row.n_done > 1}
-    if asked is not None and asked not in rows:
-        rows[asked] = store.get_run(asked)
-    if not rows:
-        return None
-    options = list(rows)
-    return st.selectbox(
-        "Run",
-        options,
-        index=options.index(asked) if asked else 0,
-        format_func=lambda run_id: label(rows[run_id]),
-    )
 
 
 @st.cache_resource(max_entries=4, show_spinner="Lifting every point …")

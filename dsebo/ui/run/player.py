@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dsebo.charts.scales import Scale
+from dsebo.charts.scales import Scale, default_scale
 from dsebo.ui.data import RunData
 from dsebo.ui.drawn import common_span
+from dsebo.ui.inputs import choose_scale
 from dsebo.ui.links import write
 from dsebo.ui.run import floors
-from dsebo.ui.run.watch import heading, scale_choice, show_run
+from dsebo.ui.run.watch import heading, show_run
 
 SPEEDS = (2, 5, 10, 25, 50, 100)
 TICK = 0.25  # seconds between two pictures while playing
@@ -79,7 +80,8 @@ def _controls(runs: Sequence[RunData], last: int) -> Scale:
             label_visibility="collapsed",
             width=150,
         )
-        scale = scale_choice(runs[0].row)
+        row = runs[0].row
+        scale = choose_scale(f"scale {row.id}", default_scale(row.minimum))
         floor = floors.switch()
     if last > 1:
         st.slider("Evaluation t", 1, last, key=T)

@@ -8,10 +8,46 @@ from dsebo.analysis.facts import Facts, facts
 from dsebo.config import Prediction, RunConfig
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import duration, number, plain, size
-from dsebo.ui import form, session
+from dsebo.ui import form, links, session
 from dsebo.ui.presets import PRESETS
-from dsebo.ui.values import Settings, to_config
+from dsebo.ui.values import Settings, from_config, from_url, to_config, to_url
 from objectives.fields import ConfigError
+
+
+def opened_run() -> str | None:
+    """The run to show, with the form set as the link says: a run, a setting, or both."""
+    params = links.opened()
+    if not params:
+        form.restore()
+        return st.session_state.get("run")
+    asked = links.take(params, {"run": links.an_id, "at": links.evaluation})
+    settings, unusable = from_url(params)
+    links.say(unusable)
+    run_id = asked.get("run")
+    if run_id is not None and not params:
+        settings = _settings_of(run_id) or settings
+    form.load(settings)
+    remember_run(run_id)
+    return run_id
+
+
+def _settings_of(run_id: str) -> Settings | None:
+    """A run's own setting, to be varied from there; None where there is no such run."""
+    try:
+        row = session.manager().store.get_run(run_id)
+    except StoreError:  # the page says so where the run would be
+        return None
+    return from_config(RunConfig.parse(row.config), speed=row.speed)
+
+
+def remember_run(run_id: str | None) -> None:
+    """The run that this browser looks at, also after a visit to another page."""
+    st.session_state["run"] = run_id
+
+
+def link(run_id: str | None, settings: Settings) -> dict[str, str]:
+    """The address that shows the same."""
+    return ({"run": run_id} if run_id else {}) | to_url(settings)
 
 
 def launch(settings: Settings) -> str | None:

@@ -8,14 +8,14 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts.explain import Entry, feed, steps
-from dsebo.charts.scales import SCALES, Scale, default_scale
+from dsebo.charts.scales import Scale, default_scale
 from dsebo.store.rows import RunRow
 from dsebo.text import plain, setting_line
-from dsebo.ui import session
+from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.data import CHANGES, RunData
 from dsebo.ui.drawn import shared_figure
-from dsebo.ui.links import remember_run
+from dsebo.ui.inputs import choose_scale
 from dsebo.ui.live import live_chart, live_feed
 from dsebo.ui.run import floors
 from dsebo.ui.run.controls import controls
@@ -54,7 +54,7 @@ def watch(run_id: str) -> None:
         heading(data.row)
         controls(data.row)
     with st.container(horizontal=True, vertical_alignment="center", key="look"):
-        scale = scale_choice(data.row)
+        scale = choose_scale(f"scale {data.row.id}", default_scale(data.row.minimum))
         floors.switch()
     every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
     st.fragment(run_every=every)(_refresh)(data.row.id, every, data.row.state, scale)
@@ -78,10 +78,9 @@ def siblings(row: RunRow) -> None:
             key=f"seed {row.id}",
         )
         if st.button("Compare them", type="tertiary"):
-            ids = ",".join(one_id[:12] for one_id in seeds.values())
-            st.switch_page("pages/compare.py", query_params={"runs": ids})
+            links.go("compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
     if seed is not None and seed != row.seed:
-        remember_run(seeds[seed])
+        st.session_state["run"] = seeds[seed]
         st.rerun()
 
 
@@ -126,20 +125,6 @@ def show_state(row: RunRow) -> None:
         st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
     elif row.state in STATE_WORDS:
         st.info(STATE_WORDS[row.state])
-
-
-def scale_choice(row: RunRow) -> Scale:
-    """The value axis, as the reader wants it."""
-    chosen = st.segmented_control(
-        "Value axis",
-        SCALES,
-        default=default_scale(row.minimum),
-        format_func=str.capitalize,
-        key=f"scale {row.id}",
-        label_visibility="collapsed",
-        required=True,
-    )
-    return chosen or default_scale(row.minimum)
 
 
 def show_run(

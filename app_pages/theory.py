@@ -2,13 +2,7 @@
 
 import streamlit as st
 
-from dsebo.ui import session
 from dsebo.ui.learn import theory_view
-from dsebo.ui.live import load_plotly
-
-session.require_router("theory")
-load_plotly()
-store = session.manager().store
 
 st.markdown("### The theorem, with numbers")
 st.markdown(
@@ -19,4 +13,4 @@ st.markdown(
 theory_view.formulas()
 theory_view.show_example(theory_view.controls())
 st.markdown(theory_view.HIDDEN)
-theory_view.show_run(store)
+theory_view.show_run()

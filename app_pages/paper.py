@@ -3,13 +3,7 @@
 import streamlit as st
 
 from dsebo.paper.comparison import tasks
-from dsebo.ui import session
-from dsebo.ui.live import load_plotly
 from dsebo.ui.paper import view as paper_view
-
-session.require_router("paper")
-load_plotly()
-session.remember_owner()
 
 st.markdown("### The paper's tables, beside this software")
 st.markdown(

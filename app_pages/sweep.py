@@ -2,16 +2,10 @@
 
 import streamlit as st
 
-from dsebo.text import plain
-from dsebo.ui import session
 from dsebo.ui.experiments import sweep_form, sweep_links, sweep_setup
 from dsebo.ui.experiments.sweep_view import watch_sweep
-from dsebo.ui.live import load_plotly
 
-session.require_router("sweep")
-load_plotly()
-session.remember_owner()
-row, said = sweep_links.open_sweep_page()
+row = sweep_links.open_sweep_page()
 
 with st.sidebar:
     sweep_form.presets()
@@ -21,10 +15,7 @@ with st.sidebar:
     with before:
         spec = sweep_setup.checked(values)
         plan = sweep_setup.show_plan(spec) if spec else None
-    session.lecturer_entry()
 
-for sentence in said:
-    st.warning(plain(sentence))
 if row is None:
     pressed = sweep_setup.welcome(plan) or pressed
 if pressed and spec is not None and (started := sweep_setup.start(spec)):

@@ -2,25 +2,17 @@
 
 import streamlit as st
 
-from dsebo.text import plain
 from dsebo.ui import links, session
 from dsebo.ui.experiments import race_form
 from dsebo.ui.experiments.race_links import groups_of, open_race
 from dsebo.ui.experiments.race_setup import setup
 from dsebo.ui.experiments.race_view import watch_race
-from dsebo.ui.live import load_plotly
 
-session.require_router("race")
-load_plotly()
-session.remember_owner()
 store = session.manager().store
-rows, said = open_race(store)
+rows = open_race(store)
 
 with st.sidebar:
     race_form.show_function()
-    session.lecturer_entry()
-for sentence in said:
-    st.warning(plain(sentence))
 if not rows:
     st.markdown("### Race: the same function, the same seeds, different methods")
     st.markdown(
