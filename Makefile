@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: app test proofs check bench setup clean
 
 app: $(READY)
-	$(BIN)/streamlit run app.py
+	$(BIN)/python -m dsebo app
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from dsebo.cli import app
 from dsebo.config import parse_flat
 from dsebo.run import run
 from dsebo.store.store import Store
+from tests.processes import dsebo, start
 
 SMALL = ["--D", "40", "--d-e", "4", "--budget", "12"]
 
@@ -105,10 +104,8 @@ def test_bad_input_exits_with_2_and_one_sentence(flags: list[str], sentence: str
 
 
 def test_an_interrupted_race_says_how_to_go_on(url: str) -> None:
-    command = [sys.executable, "-m", "dsebo", "race", "--methods", "random,dsebo", "--budget"]
-    process = subprocess.Popen(
-        [*command, "400", "--seeds", "1", "--db", url], stderr=subprocess.PIPE, text=True, env={**os.environ}
-    )
+    words = ["--methods", "random,dsebo", "--budget", "400", "--seeds", "1", "--db", url]
+    process = start(dsebo("race", *words), stderr=subprocess.PIPE, text=True)
     store = Store.open(url)
     for _ in range(600):
         if any(row.method == "dsebo" and row.n_done > 2 for row in store.list_runs()):

@@ -26,6 +26,7 @@ from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.leases import Holder
 from dsebo.store.store import Store
 from tests.experiments.helpers import check_histories, random_spec, spec
+from tests.processes import start
 from tests.small import wait_for
 
 STRICT = LimitSettings(owner=Limits(budget=5))
@@ -120,7 +121,7 @@ def members(group: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_saves_every_run(store: Store, url: str, file: Path, sign: int) -> None:
-    process = subprocess.Popen(
+    process = start(
         command(str(file), "--db", url, "--json"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

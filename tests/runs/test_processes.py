@@ -19,6 +19,7 @@ from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
+from tests.processes import start
 from tests.runs.jobs import manage
 from tests.small import history, reference, small, wait_for, wait_state
 
@@ -58,7 +59,7 @@ time.sleep(60)
 @pytest.mark.parametrize("how", ["exit", "ctrl-c"])
 def test_exit_and_ctrl_c_save_every_run(store: Store, url: str, how: str) -> None:
     command = [sys.executable, "-c", SCRIPT, url, small(budget=2000).to_json(), how]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     began = time.monotonic()

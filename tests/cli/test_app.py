@@ -1,0 +1,106 @@
+"""`dsebo app` from a folder that has nothing of the checkout, and `dsebo --version`."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tomllib
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dsebo
+from dsebo.cli import app
+from dsebo.cli.app import LOOPBACK, _options
+from tests.processes import ROOT, anywhere, free_port, start
+from tests.processes import dsebo as command
+from tests.small import wait_for
+
+
+def health(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/_stcore/health", timeout=5) as answer:
+            return bool(answer.read() == b"ok")
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def server(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """The dashboard, started in an empty folder."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    words = command("app", "--port", str(port), "--no-browser")
+    process = start(
+        words, cwd=folder, env=anywhere(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_it_answers_on_loopback_and_ends_on_ctrl_c(server: subprocess.Popen[str], port: int) -> None:
+    wait_for(lambda: health(port), 60)
+    with socket.socket() as elsewhere:  # 127.0.0.2 is this machine too, but not the address it listens on
+        assert elsewhere.connect_ex(("127.0.0.2", port)) != 0
+    server.send_signal(signal.SIGINT)
+    said, _ = server.communicate(timeout=60)
+    assert server.returncode == 0, said
+    assert f"http://{LOOPBACK}:{port}" in said
+    assert "Traceback" not in said
+    wait_for(lambda: not health(port), 20)
+
+
+def test_the_shipped_settings_are_handed_over() -> None:
+    words = _options(LOOPBACK, 8600)
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    shipped: dict[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert options["--server.address"] == LOOPBACK
+    assert options["--server.port"] == "8600"
+    assert options["--server.maxUploadSize"] == str(shipped["server"]["maxUploadSize"])
+    assert options["--theme.light.primaryColor"] == shipped["theme"]["light"]["primaryColor"]
+    assert options["--theme.showSidebarBorder"] == "true"
+    assert options["--browser.gatherUsageStats"] == "false"
+
+
+def test_streamlit_takes_them_in_an_empty_folder(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "streamlit", "config", "show", *_options(LOOPBACK, 8600)]
+    shown = subprocess.run(words, cwd=tmp_path, env=anywhere(), capture_output=True, text=True, check=True)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown.stdout)
+    config = tomllib.loads(plain[plain.index("[global]") :])  # after a line for people
+    shipped: dict[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert config["server"]["maxUploadSize"] == shipped["server"]["maxUploadSize"]
+    assert config["server"]["address"] == LOOPBACK
+    assert config["theme"]["light"]["primaryColor"] == shipped["theme"]["light"]["primaryColor"]
+    assert config["theme"]["dark"]["sidebar"] == shipped["theme"]["dark"]["sidebar"]
+
+
+def test_a_port_that_is_taken_is_refused() -> None:
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        shown = CliRunner().invoke(app, ["app", "--port", str(port), "--no-browser"])
+    assert shown.exit_code == 2
+    assert f"port = {port} cannot be used" in shown.stderr
+
+
+def test_a_class_is_answered_from_the_network() -> None:
+    assert "--server.address" not in _options("", 8600)
+
+
+def test_version() -> None:
+    shown = CliRunner().invoke(app, ["--version"])
+    assert (shown.exit_code, shown.stdout) == (0, f"dsebo {dsebo.__version__}\n")
