@@ -36,8 +36,7 @@ from dsebo.transfer import export_json
 from tests.runs import jobs
 from tests.small import history, reference, small
 from tests.store.test_store import many_runs
-from tests.transfer.test_mutations import attempt, mutated, rows, whole
-from tests.transfer.test_transfer import finished, pair, zipped
+from tests.transfer.files import attempt, finished, mutated, pair, rows, whole, zipped
 
 MOMENTS = (
     "between tell and commit",

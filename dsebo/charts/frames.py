@@ -11,9 +11,21 @@ import pandas as pd
 
 from dsebo.charts.scales import Array, Scale, possible
 from dsebo.experiments.findings import finished
-from dsebo.text import is_number, part, value_label
+from dsebo.text import NAMED, is_number, part, symbol, value_label
 
 FUNCTION = "function"
+COLUMNS = {
+    "n": "Seeds",
+    "planned": "of",
+    "mean": "Mean",
+    "std": "Std",
+    "median": "Median",
+    "best": "Best",
+    "final_d": "Final d",
+    "seconds": "Seconds",
+    "at_centre": "Centre",
+    "minimum": "F*",
+}
 LOG_FROM = 10.0  # the ratio of the largest to the least value from which an axis is logarithmic
 
 
@@ -44,6 +56,16 @@ def cell_table(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
     # A cell has one minimum and one centre, which a run knows once it has begun.
     table = table.join(cells[["minimum", "at_centre"]].first().apply(pd.to_numeric))
     return table.reset_index()
+
+
+def readable(table: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
+    """The table of cells with the paper's symbols and names for people."""
+    shown = table.drop(columns="cell")
+    for axis in axes:
+        if not all(is_number(value) for value in shown[axis]):
+            shown[axis] = [value_label(axis, value) for value in shown[axis]]
+    heads = {axis: axis.capitalize() if axis in NAMED else symbol(axis) for axis in axes}
+    return shown.rename(columns={**COLUMNS, **heads})
 
 
 def known(values: Any) -> float | None:

@@ -10,25 +10,39 @@ import plotly.graph_objects as go
 
 from dsebo.analysis.curves import BandKind, group_runs, summary
 from dsebo.charts.compare import Curves, compare_figure
-from dsebo.charts.scales import Scale, default_scale
+from dsebo.charts.scales import Array, Scale, default_scale
+from dsebo.experiments.curves import read_curves
+from dsebo.experiments.findings import finished
 from dsebo.paper.tables import paper_rows
+from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
-from dsebo.ui.data import RunData
+from dsebo.store.store import Store
 
 OURS, PAPER = "this software", "the paper"
 
 
 def curves_of(data: RunData) -> Curves:
-    """What is drawn of a run. One that had nothing more to ask keeps its best value to the end."""
+    """What is drawn of a run."""
     best = data.evaluations["best"].to_numpy(dtype=float)
-    if data.row.state == "finished" and 0 < len(best) < data.row.budget:
-        best = np.append(best, np.full(data.row.budget - len(best), best[-1]))
     return Curves(
-        best=best,
+        best=to_the_end(best, data.row.budget) if data.row.state == "finished" else best,
         d=data.evaluations["d"].to_numpy(dtype=float),
         slopes=[(c["t"], c["slopes"][-1]) for c in data.changes if c["slopes"] and c["event"] == "expanded"],
         floor=data.evaluations["floor"].to_numpy(float) if "floor" in data.evaluations else None,
     )
+
+
+def finished_curves(store: Store, frame: pd.DataFrame) -> dict[str, Curves]:
+    """What is drawn of the finished runs of an experiment, by their ids, from the frame of its runs."""
+    done = finished(frame)
+    budgets = dict(zip(done["run_id"], done["budget"].astype(int), strict=True))
+    curves = read_curves(store, list(budgets)) if budgets else {}
+    return {run: Curves(to_the_end(best, budgets[run]), d) for run, (best, d) in curves.items()}
+
+
+def to_the_end(best: Array, budget: int) -> Array:
+    """A finished run that had nothing more to ask keeps its best value to the end."""
+    return np.append(best, np.full(budget - len(best), best[-1])) if 0 < len(best) < budget else best
 
 
 def groups_of(runs: Sequence[RunData], by: str) -> dict[str, list[RunData]]:

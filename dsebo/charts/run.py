@@ -1,7 +1,4 @@
-"""The chart of a run: best value, subspace dimension and slopes over one iteration axis.
-
-Pure functions of frames and events; nothing here knows Streamlit or the store.
-"""
+"""The chart of a run: best value, subspace dimension and slopes over one iteration axis."""
 
 from __future__ import annotations
 
@@ -18,6 +15,9 @@ from dsebo.charts.error_split import draw_errors
 from dsebo.charts.scales import Scale
 from dsebo.charts.sketch import Sketch
 from dsebo.charts.slopes import draw_slopes
+from dsebo.paper.tables import paper_value
+from dsebo.runs.data import RunData
+from dsebo.store.rows import RunRow
 from dsebo.text import number
 
 Event = dict[str, Any]
@@ -45,6 +45,46 @@ class References:
     paper: float | None = None
     d_e: int | None = None
     d_h: int | None = None
+
+
+def references(row: RunRow) -> References:
+    """The grey lines of a run."""
+    optimizer = row.config["optimizer"]
+    return References(
+        minimum=row.minimum,
+        at_centre=row.at_centre,
+        paper=paper_value(row.config),
+        d_e=row.config["objective"]["d_e"],
+        d_h=optimizer.get("d_h"),
+    )
+
+
+def common_span(runs: Sequence[RunData], scale: Scale) -> tuple[float, float]:
+    """The value axis that holds all these runs."""
+    spans = [value_span(run.evaluations, references(run.row), scale) for run in runs]
+    return min(low for low, _ in spans), max(high for _, high in spans)
+
+
+def figure_of(
+    data: RunData,
+    scale: Scale,
+    chosen: int | None = None,
+    value_range: tuple[float, float] | None = None,
+    axis_end: int | None = None,
+) -> go.Figure:
+    """The chart of a run; a replay fixes its axes to those of the finished run."""
+    figure = run_figure(
+        data.evaluations,
+        data.changes,
+        references(data.row),
+        axis_end or max(data.row.budget, data.t),
+        scale,
+        chosen,
+        value_range,
+        revision=f"{data.row.id} {scale}",
+    )
+    figure.layout.meta = {**figure.layout.meta, "file": f"dsebo-{data.row.id[:8]}"}
+    return figure
 
 
 def run_figure(

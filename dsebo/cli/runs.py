@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +15,10 @@ from dsebo.cli.output import check_writable, progress_bar, refuse
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunRow
-from dsebo.store.store import Store
 from dsebo.text import count, number
-from dsebo.transfer import export_csv, export_json, export_optuna, export_parquet, import_path
+from dsebo.transfer import FORMATS, import_path
 
+OF_RUNS = [key for key, form in FORMATS.items() if form.runs or form.add_runs]
 NAME_WIDTH = 12  # columns that a name gets at least
 _IDS = typer.Argument(metavar="ID...", help="Ids of runs, or their first characters.")
 _IN_JSON = (
@@ -27,16 +26,6 @@ _IN_JSON = (
     *("seconds", "speed", "minimum", "at_centre", "created", "started", "finished", "error", "source"),
     *("deleted_at", "config"),
 )
-
-
-class Format(StrEnum):
-    """What `dsebo export` writes."""
-
-    csv = "csv"
-    parquet = "parquet"
-    json = "json"
-    html = "html"
-    optuna = "optuna"
 
 
 def list_command(
@@ -99,13 +88,15 @@ def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
 def export_command(
     ids: Annotated[list[str] | None, _IDS] = None,
     group: Annotated[str | None, typer.Option(help="All runs of this group as well.")] = None,
-    format: Annotated[Format, typer.Option(help="What to write.")] = Format.csv,
+    format: Annotated[str, typer.Option(help="What to write.", metavar="|".join(OF_RUNS))] = "csv",
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="File; else CSV and JSON are printed.")
     ] = None,
     db: Db = None,
 ) -> None:
     """Export runs: CSV, Parquet, a JSON bundle that can be imported, HTML, an Optuna study."""
+    if format not in OF_RUNS:
+        refuse(f"format = {format!r} is not allowed: one of {', '.join(OF_RUNS)}.")
     if out is not None:
         check_writable(out)
     with open_store(db) as store:
@@ -114,37 +105,23 @@ def export_command(
             full += [row.id for row in store.list_runs(group=group, descending=False)]
         if not full:
             refuse("ID is missing: at least one run, or --group with some.")
-        if format is Format.optuna:
-            _export_optuna(store, full, out)
+        form = FORMATS[format]
+        if out is None and not form.is_text:
+            refuse(f"{format} needs a file: -o FILE.")
+        if form.add_runs is not None:
+            total = sum(store.get_run(run_id).n_done for run_id in full)
+            with progress_bar() as bar:
+                task = bar.add_task("evaluations", total=total)
+                form.add_runs(store, full, str(out), lambda done: bar.update(task, completed=done))
             return
-        data = _export(store, full, format)
+        data = form.runs(store, full) if form.runs else b""
     if out is None:
-        if format not in (Format.csv, Format.json):
-            refuse(f"{format.value} needs a file: -o FILE.")
         typer.echo(data.decode(), nl=False)
         return
     try:
         out.write_bytes(data)
     except OSError as error:
         refuse(f"{out} cannot be written: {error.strerror}.")
-
-
-def _export(store: Store, ids: list[str], format: Format) -> bytes:
-    if format is Format.html:
-        from dsebo.transfer.html import export_html  # charts: needed only here
-
-        return export_html(store, ids)
-    write = {Format.csv: export_csv, Format.parquet: export_parquet, Format.json: export_json}
-    return write[format](store, ids)
-
-
-def _export_optuna(store: Store, ids: list[str], out: Path | None) -> None:
-    if out is None:
-        refuse("optuna needs a file: -o FILE.")
-    total = sum(store.get_run(run_id).n_done for run_id in ids)
-    with progress_bar() as bar:
-        task = bar.add_task("trials", total=total)
-        export_optuna(store, ids, str(out), lambda done: bar.update(task, completed=done))
 
 
 def import_command(

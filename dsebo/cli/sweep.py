@@ -21,14 +21,14 @@ from dsebo.experiments.spec import DEFAULT_SEEDS, SweepSpec
 from dsebo.settings import Settings, core_count
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
-from dsebo.transfer import export_csv, export_json, export_parquet
+from dsebo.transfer import FORMATS
 from objectives.fields import ConfigError
 
 if TYPE_CHECKING:
     from dsebo.experiments.engines import Engine
 
 MAX_WORKERS = 1024
-_WRITERS = {".csv": export_csv, ".parquet": export_parquet, ".json": export_json}
+_WRITERS = {form.suffix: form.experiment for form in reversed(FORMATS.values()) if form.experiment}
 
 
 def sweep_command(
@@ -55,7 +55,7 @@ def sweep_command(
     ] = "",
     as_json: AsJson = False,
     export: Annotated[
-        Path | None, typer.Option("-o", "--export", help="Write all runs: FILE.csv, .parquet or .json.")
+        Path | None, typer.Option("-o", "--export", help=f"Write it to FILE{', '.join(_WRITERS)}.")
     ] = None,
     db: Db = None,
     given: dict[str, Any],
@@ -229,11 +229,11 @@ def _checked(store: Store, sweep: SweepRow) -> SweepRow:
 
 def _export(store: Store, sweep: SweepRow, file: Path) -> None:
     """Every run that there is of it, with its evaluations."""
-    ids = [run_id for run_id in runs_of(store, sweep)["run_id"] if run_id is not None]
-    if not ids:
+    runs = int(runs_of(store, sweep)["run_id"].notna().sum())
+    if not runs:
         refuse(f"Sweep {sweep.short_id} has no runs to write yet.")
     try:
-        file.write_bytes(_WRITERS[file.suffix](store, ids))
+        file.write_bytes(_WRITERS[file.suffix](store, sweep))
     except OSError as error:
         refuse(f"export = {str(file)!r} cannot be written: {error.strerror}.")
-    typer.echo(f"{file}: {len(ids)} runs.", err=True)
+    typer.echo(f"{file}: {runs} runs.", err=True)

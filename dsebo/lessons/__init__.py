@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl
 
-from dsebo.ui.data import RunData
+from dsebo.runs.data import RunData
 from dsebo.ui.values import Settings, from_url, to_config
 from objectives.fields import ConfigError
 

@@ -11,18 +11,21 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dsebo.config import MAX_BUDGET, RunConfig
-from dsebo.events import Event, Started
+from dsebo.events import Converged, Expanded, Started
+from dsebo.expansion import Progress, Strategy, after_evaluation, next_step, slopes, start
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import make_objective
 from dsebo.store.errors import StoreError
-from dsebo.transfer.reconstruct import Evaluations, reconstruct
-from dsebo.transfer.saving import Imported
+from dsebo.transfer.bundle import Imported
 from objectives.fields import ConfigError
 
 PAIR = re.compile(
@@ -33,6 +36,7 @@ LAYOUT = "results/<function>-<budget>/<D>-<d_e>/<beta>/seed_<n>_qual.csv"
 NAMES = {"dixon": "dixon-price", "dixonprice": "dixon-price", "dixon_price": "dixon-price"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MAX_LINES = MAX_BUDGET + 1
+_NEVER = sys.maxsize  # a patience that only counts
 
 
 def is_pair(path: str) -> bool:
@@ -127,11 +131,6 @@ def _started(config: RunConfig) -> dict[str, Any]:
     objective = make_objective(config)
     centre = float(objective(np.zeros((1, config.objective.D)))[0])
     event = Started(0, config.model_dump(mode="json"), objective.minimum, centre, None)
-    return marked(event)
-
-
-def marked(event: Event) -> dict[str, Any]:
-    """The event as JSON, marked as not recorded but worked out."""
     return {**event.to_json(), "reconstructed": True}
 
 
@@ -211,3 +210,81 @@ def _number(word: str, path: str, line: int) -> float:
         shown = word if len(word) <= 40 else f"{word[:37]}..."
         raise StoreError(f"{path}, line {line}: {shown!r} is not a finite number.")
     return float(word)
+
+
+# --- what the files do not say: slopes, patience and counts behind values and dimensions ---
+
+
+@dataclass
+class Evaluations:
+    """What the files do not say, an entry an evaluation, and the events between them."""
+
+    patience: list[int] = field(default_factory=list)
+    since_gain: list[int] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    d: int = 0
+
+
+def reconstruct(config: RunConfig, values: list[float], dims: list[int]) -> Evaluations:
+    """Follow the recorded dimensions, and take everything else from the strategy's own rules.
+
+    Args:
+        config: A config of DSEBO.
+        values: (n,) y of each evaluation.
+        dims: (n,) the dimension that each was chosen in.
+    """
+    assert isinstance(config.optimizer, DseboConfig)
+    strategy = config.optimizer.strategy(config.budget)
+    told, now = Evaluations(), start(strategy)
+    for t, y in enumerate(values, 1):
+        before = now
+        then = dims[min(t, len(dims) - 1)]  # after the last one: nothing that is not on record
+        now, event = _next(strategy, before, t, y, then)
+        told.patience.append(before.T)
+        told.since_gain.append(now.count if event is None else before.count + 1)
+        if event is not None:
+            told.events.append({**event.to_json(), "reconstructed": True})
+    told.d = now.d
+    return told
+
+
+def _next(
+    strategy: Strategy, now: Progress, t: int, y: float, then: int
+) -> tuple[Progress, Converged | None]:
+    """What followed evaluation t, given the dimension `then` of the next one."""
+    ruled, event = after_evaluation(strategy, now, t, y)
+    if ruled.d == then:
+        return ruled, event
+    counted, _ = after_evaluation(strategy, replace(now, T=_NEVER), t, y)
+    counted = replace(counted, T=now.T)
+    if then == now.d:  # the rules would have expanded, the run did not
+        return counted, None
+    return _recorded_expansion(strategy, counted, t, then)
+
+
+def _recorded_expansion(strategy: Strategy, now: Progress, t: int, d_to: int) -> tuple[Progress, Converged]:
+    """An expansion that is in the files though the rules give another, or none."""
+    dims, bests = (*now.dims, now.d), (*now.bests, now.best)
+    s = slopes(dims, bests)
+    k, _ = next_step(strategy, now.delta, s)
+    delta, T = d_to - now.d, strategy.next_patience(d_left=now.d, d_entered=d_to)
+    event = Expanded(
+        t=t,
+        d_from=now.d,
+        d_to=d_to,
+        dims=dims,
+        bests=bests,
+        slopes=s,
+        s_min=min(s, default=None),
+        s_max=max(s, default=None),
+        k=k,
+        delta_before=now.delta,
+        delta_after=delta,
+        T_before=now.T,
+        T_after=T,
+        text=f"Evaluation {t}: from d = {now.d} to d = {d_to}, as the imported files have it; "
+        f"slopes and patience {T} are reconstructed.",
+    )
+    entered = {"b_ref": now.best} if strategy.variant == "paper" else {}
+    after = replace(now, d=d_to, T=T, count=0, delta=delta, dims=dims, bests=bests, **entered)
+    return after, event

@@ -1,23 +1,32 @@
-"""One self-contained HTML file with the figures of a selection of runs."""
+"""Runs or an experiment as one self-contained HTML file: figures, tables and sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 
 from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts import theme
+from dsebo.charts.compare import Curves
 from dsebo.charts.explain import feed
-from dsebo.charts.groups import common_scale, figure_of_groups, groups_of, table_of
+from dsebo.charts.frames import blocks, cell_table, inner_axes, readable
+from dsebo.charts.groups import common_scale, figure_of_groups, finished_curves, groups_of, table_of
+from dsebo.charts.heat import heat_figure
+from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
+from dsebo.charts.response import response_figure
+from dsebo.charts.run import figure_of
 from dsebo.charts.scales import default_scale
+from dsebo.experiments.findings import report
+from dsebo.experiments.records import SweepRow, progress
+from dsebo.experiments.status import progress_words, setting_line
+from dsebo.runs.data import RunData, read_run
 from dsebo.store.store import Store
-from dsebo.text import count, duration, number, setting_line
-from dsebo.ui.data import RunData, read_run
-from dsebo.ui.drawn import figure_of
-from dsebo.ui.live import plotly_js
+from dsebo.text import count, duration, number
+from dsebo.text import setting_line as run_setting_line
 
 STYLE = f"""
 body {{ font: 16px/1.5 {theme.FONT}; color: {theme.TEXT}; max-width: 1100px; margin: 2rem auto;
@@ -32,49 +41,108 @@ section {{ margin-top: 3rem; }} .quiet {{ color: #59636E; }} li {{ margin: .3rem
 def export_html(store: Store, ids: Sequence[str]) -> bytes:
     """The figures, tables and sentences of these runs, readable without a server or a network."""
     runs = [read_run(store, run_id) for run_id in ids]
-    parts = [
-        f"<h1>{count(len(runs), 'run')}</h1>",
-        *([_comparison(runs)] if len(runs) > 1 else []),
-        *(_section(run) for run in runs),
-    ]
-    return html_file(parts)
+    sections = [_comparison(runs)] if len(runs) > 1 else []
+    return _page(count(len(runs), "run"), "", [*sections, *(_run(run) for run in runs)])
 
 
-def html_file(parts: Sequence[str]) -> bytes:
-    """A whole file that needs no server and no network."""
-    head = (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width'><title>DSEBO report</title>",
-        f"<style>{STYLE}</style><script>{plotly_js()}</script></head><body>",
+def export_experiment_html(store: Store, row: SweepRow) -> bytes:
+    """What an experiment shows, its charts and its table, in the same kind of file."""
+    return experiment_page(row, progress(store, row), finished_curves(store, progress(store, row)))
+
+
+def experiment_page(row: SweepRow, frame: pd.DataFrame, curves: Mapping[str, Curves]) -> bytes:
+    """The file, from how the runs stand and the curves of the finished ones by their ids."""
+    axes = row.spec.fields
+    findings = report(frame, axes)
+    about = (
+        f"{escape(setting_line(row.spec))}<br>{row.state}, {escape(progress_words(row, frame))}; "
+        f"experiment {row.id}"
     )
-    return "\n".join([*head, *parts, "</body></html>"]).encode()
+    sections = [
+        _section("What is seen", _list(findings.sentences), _quiet(escape(findings.hint))),
+        *(_section("", chart) for chart in _charts(frame, axes, curves)),
+        _section("In numbers", _table(readable(cell_table(frame, axes), axes))),
+    ]
+    return _page(row.name, about, sections)
+
+
+# --- the parts of runs ---
 
 
 def _comparison(runs: Sequence[RunData]) -> str:
     groups = groups_of(runs, EVERYTHING)
     figure = figure_of_groups(groups, "mean", common_scale([run.row for run in runs]), False)
-    return f"<section><h2>Compared</h2>{embed(figure)}{html_table(table_of(groups))}</section>"
+    return _section("Compared", _figure(figure), _table(table_of(groups)))
 
 
-def _section(run: RunData) -> str:
+def _run(run: RunData) -> str:
     row = run.row
-    figure = figure_of(run, default_scale(row.minimum))
-    said = "".join(f"<li>{escape(entry.text)}</li>" for entry in feed(run.events))
-    return (
-        f"<section><h2>{escape(row.name)}</h2>"
-        f"<p class='quiet'>{escape(setting_line(row.config))}<br>{row.state}, "
-        f"{count(run.t, 'evaluation')}, best value {number(run.best)}, {duration(row.seconds)}; "
-        f"run {row.id}</p>{embed(figure)}<ul>{said}</ul></section>"
+    about = (
+        f"{escape(run_setting_line(row.config))}<br>{row.state}, {count(run.t, 'evaluation')}, "
+        f"best value {number(run.best)}, {duration(row.seconds)}; run {row.id}"
     )
+    figure = figure_of(run, default_scale(row.minimum))
+    texts = [entry.text for entry in feed(run.events)]
+    return _section(row.name, _quiet(about), _figure(figure), _list(texts))
 
 
-def embed(figure: go.Figure) -> str:
-    """A figure as a part of such a file."""
+# --- the charts of an experiment ---
+
+
+def _charts(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> Iterator[str]:
+    """Each as HTML; a sentence where there is too much to draw."""
+    yield _figure(response_figure(frame, axes))
+    if len(axes) == 2:
+        yield _figure(heat_figure(frame, axes))
+    inner = inner_axes(axes) or list(axes)
+    for block in blocks(frame, axes):
+        cells = block.rows["cell"].nunique()
+        if cells > MOST_PANELS:
+            yield escape(f"{block.name}: {TOO_MANY}" if block.name else TOO_MANY)
+            continue
+        build = overlay_figure if cells <= MOST_OVERLAID else panels_figure
+        figure = build(block.rows, inner, curves)
+        if block.name:
+            figure.layout.title = {"text": block.name, "x": 0.5}
+        yield _figure(figure)
+
+
+# --- HTML ---
+
+
+def _page(title: str, about: str, sections: Sequence[str]) -> bytes:
+    """A whole file that needs no server and no network. `about` is HTML, the title is text."""
+    parts = (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        "<meta name='viewport' content='width=device-width'><title>DSEBO report</title>",
+        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>",
+        f"<h1>{escape(title)}</h1>",
+        _quiet(about) if about else "",
+        *sections,
+        "</body></html>",
+    )
+    return "\n".join(parts).encode()
+
+
+def _section(title: str, *parts: str) -> str:
+    heading = f"<h2>{escape(title)}</h2>" if title else ""
+    return f"<section>{heading}{''.join(parts)}</section>"
+
+
+def _quiet(html: str) -> str:
+    return f"<p class='quiet'>{html}</p>"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+
+
+def _figure(figure: go.Figure) -> str:
     return str(figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}))
 
 
-def html_table(table: pd.DataFrame) -> str:
-    """A table as a part of such a file; everything in it is text."""
+def _table(table: pd.DataFrame) -> str:
+    """Everything in it is text."""
     head = "".join(f"<th>{escape(str(column))}</th>" for column in table.columns)
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in table.itertuples(index=False))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

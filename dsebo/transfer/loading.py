@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+import secrets
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sqlalchemy import insert, select
+
+from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
 from dsebo.transfer.authors import LAYOUT, is_pair, parse_pairs
-from dsebo.transfer.bundle import parse_bundle
-from dsebo.transfer.saving import Imported, save
+from dsebo.transfer.bundle import Imported, parse_bundle
 
 MAX_BYTES = 64_000_000  # of a file, and of all that a zip or folder holds
 MAX_FILES = 20_000
@@ -42,6 +45,31 @@ def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str 
         return import_bytes(store, path.read_bytes(), path.name, owner, source)
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> list[str]:
+    """Store these runs in one transaction; their ids, new where one is taken."""
+    with store.write() as connection:
+        ids = schema.run.c.id
+        wanted = [run.run["id"] for run in runs if run.run.get("id")]
+        taken = set(connection.execute(select(ids).where(ids.in_(wanted))).scalars())
+        saved = []
+        for imported in runs:
+            run_id = imported.run.get("id")
+            if not run_id or run_id in taken:
+                run_id = secrets.token_hex(16)
+            taken.add(run_id)
+            saved.append(run_id)
+            row = {**imported.run, "id": run_id, "owner": owner, "source": source}
+            connection.execute(insert(schema.run), row)
+            for table, rows in (
+                (schema.evaluation, imported.evaluations),
+                (schema.event, imported.events),
+                (schema.checkpoint, [imported.checkpoint] if imported.checkpoint else []),
+            ):
+                if rows:
+                    connection.execute(insert(table), [{"run_id": run_id, **one} for one in rows])
+    return saved
 
 
 def _parse(data: bytes, name: str) -> list[Imported]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
-from dsebo.ui.data import RunData
 
 RUNS_KEPT = 64
 FIGURES_KEPT = 200

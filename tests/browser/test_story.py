@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dsebo.transfer import FORMATS
 from tests.browser.conftest import settle, shot
 
 pytestmark = pytest.mark.browser
@@ -168,11 +169,11 @@ def test_compare_export_delete_and_import(server: str, page: Any, tmp_path: Path
     assert Path(png.value.path()).read_bytes().startswith(b"\x89PNG")
     shot(page, "compare")
     with page.expect_download() as html:
-        page.get_by_role("button", name="HTML report").click()
+        page.get_by_role("button", name=FORMATS["html"].label).click()
     report = Path(html.value.path()).read_text()
     assert "plotly-graph-div" in report
     with page.expect_download() as bundle:
-        page.get_by_role("button", name="JSON bundle").click()
+        page.get_by_role("button", name=FORMATS["json"].label).click()
     saved = tmp_path / "bundle.json"
     bundle.value.save_as(saved)
 

@@ -14,6 +14,7 @@ from dsebo.experiments.records import create_sweep
 from dsebo.experiments.spec import SweepSpec
 from dsebo.runs.worker import stored_run
 from dsebo.store.store import Store
+from dsebo.transfer import FORMATS
 from tests.browser.conftest import settle, shot
 from tests.browser.test_story import SMALLEST_TEXT, press, wait_for_chart
 
@@ -132,13 +133,13 @@ def _curves_and_files(page: Any, folder: Path) -> None:
         page.locator(".st-key-sweep_response").get_by_text("Save as PNG").click()
     assert Path(picture.value.path()).read_bytes().startswith(b"\x89PNG")
     with page.expect_download() as table:
-        page.get_by_role("button", name="Table, CSV").click()
+        page.get_by_role("button", name=FORMATS["table"].label).click()
     assert Path(table.value.path()).read_text().count("\n") == 3
     with page.expect_download() as settings:
-        page.get_by_role("button", name="Sweep, YAML").click()
+        page.get_by_role("button", name=FORMATS["yaml"].label).click()
     assert SweepSpec.from_yaml(Path(settings.value.path()).read_text()).total == 12
     with page.expect_download() as report:
-        page.get_by_role("button", name="Report, HTML").click()
+        page.get_by_role("button", name=FORMATS["html"].label).click()
     assert "plotly-graph-div" in Path(report.value.path()).read_text()
 
 

@@ -15,7 +15,7 @@ from dsebo.cli import app
 from dsebo.runs.worker import stored_run
 from dsebo.store.store import Store
 from tests.small import history, reference, small
-from tests.transfer.test_transfer import pair, zipped
+from tests.transfer.files import pair, zipped
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 
 from dsebo.charts.lesson import distribution
 from dsebo.lessons import LessonError, load_lessons, parse_lesson
+from dsebo.runs.data import RunData
 from dsebo.runs.manager import RunManager
 from dsebo.store import classroom as kept
 from dsebo.store.classroom import predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.ui.data import RunData
 
 GOOD = (
     "title: t\nquestion: q\nmeasure: {}\nrun: A | ?D=50&d_e=8\nrun: B | centre\n\nread\n\n## Answer\n\nwhy\n"

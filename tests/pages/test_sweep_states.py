@@ -18,6 +18,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.settings import Limits, LimitSettings
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
+from dsebo.transfer import FORMATS
 from dsebo.ui import session
 from dsebo.ui.experiments import sweep_controls
 from dsebo.ui.experiments.sweep_view import _pace
@@ -200,7 +201,8 @@ def test_a_finished_sweep_in_sentences_charts_table_and_files(manager: RunManage
     assert list(table["β"]) == [2.0, 6.0]
     assert list(table["Seeds"]) == [6, 6]
     assert table["Best"][0] == pytest.approx(min(b for b in best if b is not None))
-    assert len(at.get("download_button")) == 4
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert labels == [form.label for form in FORMATS.values() if form.experiment]
     assert len(figures(at)) == 2  # response and curves; all runs are there, so no grid
     assert "centre" in json.dumps(figures(at))
 

@@ -17,7 +17,7 @@ from dsebo.store.floors import FloorService, floor_key, floors_with_store, store
 from dsebo.store.store import Store
 from objectives.fields import ConfigError
 from tests.small import small, wait_for
-from tests.transfer.test_transfer import finished
+from tests.transfer.files import finished
 
 CONFIG = small()
 S = floors.embedding_of(CONFIG).checksum()

@@ -6,63 +6,11 @@ import random
 from collections import Counter
 
 import pytest
-from sqlalchemy import func, select
 
-from dsebo.store import schema
-from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
-from dsebo.transfer import export_json, import_bytes
+from dsebo.transfer import export_json
 from tests.small import small
-from tests.transfer.test_transfer import finished, pair, zipped
-
-TABLES = (schema.run, schema.evaluation, schema.event, schema.checkpoint)
-
-
-def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Cut off, or with some bytes changed, doubled or left out."""
-    if chance.random() < 0.3:
-        return data[: chance.randrange(len(data))]
-    raw = bytearray(data)
-    for _ in range(chance.choice([1, 1, 1, 2, 5, 20])):
-        place = chance.randrange(len(raw) or 1)
-        kind = chance.randrange(4)
-        if kind == 0:
-            raw[place : place + 1] = bytes([chance.randrange(256)])
-        elif kind == 1:
-            raw[place : place + 1] = bytes([chance.choice(b'0123456789-.,:"{}[]\n')])
-        elif kind == 2:
-            del raw[place : place + chance.randrange(1, 40)]
-        else:
-            raw[place:place] = raw[place : place + chance.randrange(1, 40)]
-    return bytes(raw)
-
-
-def rows(store: Store) -> dict[str, int]:
-    with store.read() as connection:
-        return {
-            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-            for table in TABLES
-        }
-
-
-def whole(store: Store, run_id: str) -> bool:
-    """Whether a run that came in is one that the pages can show."""
-    row, frame = store.get_run(run_id), store.evaluations(run_id)
-    ends = [event["t"] for event in store.events(run_id)]
-    return (
-        row.n_done == len(frame)
-        and list(frame["t"]) == list(range(1, len(frame) + 1))
-        and all(t <= row.n_done for t in ends)
-        and row.config["budget"] > 0
-    )
-
-
-def attempt(store: Store, data: bytes, name: str) -> tuple[list[str], str]:
-    """(the runs that came in, or why none did); any other exception is a crash."""
-    try:
-        return import_bytes(store, data, name), ""
-    except StoreError as error:
-        return [], str(error)
+from tests.transfer.files import attempt, finished, mutated, pair, rows, whole, zipped
 
 
 @pytest.mark.parametrize("kind", ["bundle", "pairs in a zip", "a pair"])

@@ -1,4 +1,4 @@
-"""What browsers share, what a report holds, and the bundled runs."""
+"""What browsers share."""
 
 from __future__ import annotations
 
@@ -9,20 +9,8 @@ import pytest
 
 from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
-from dsebo.store.store import Store
-from dsebo.transfer import examples as bundle
-from dsebo.transfer.html import export_html
 from dsebo.ui.cache import FIGURES_KEPT, SharedCache, interval
 from tests.small_run import SMALL
-
-
-def finished(manager: RunManager, **more: object) -> str:
-    run_id = manager.launch(parse_flat({**SMALL, **more}))[0]
-    for _ in range(600):
-        if manager.store.get_run(run_id).state == "finished":
-            return run_id
-        time.sleep(0.05)
-    raise AssertionError("the run did not finish")
 
 
 def test_data_is_read_on_to_the_same_as_read_whole(manager: RunManager) -> None:
@@ -67,34 +55,3 @@ def test_polling_slows_down_as_watchers_grow() -> None:
     assert interval(1, "running") == 0.5
     assert interval(30, "running") == pytest.approx(3.0)
     assert interval(1, "paused") > interval(1, "running")
-
-
-def test_the_report_is_one_file_and_escapes_names(manager: RunManager) -> None:
-    first = finished(manager)
-    second = finished(manager, seed=2)
-    manager.rename(first, "<img src=x onerror=alert(1)>")
-    html = export_html(manager.store, [first, second]).decode()
-    assert "<img src=x" not in html
-    assert "&lt;img src=x" in html
-    assert html.count("plotly-graph-div") == 3
-    assert 'src="http' not in html
-    assert "Compared" in html
-
-
-def test_a_bundle_is_made_and_imported_once(
-    manager: RunManager, tmp_path: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packed = bundle.make([("Small", dict(SMALL), 2)])
-    assert isinstance(packed, bytes)
-    ids = bundle.import_bundled(manager.store)
-    assert len(ids) == 10
-    assert {row.source for row in manager.store.list_runs()} == {"bundled"}
-    assert all(row.n_done == row.budget for row in manager.store.list_runs())
-    assert bundle.import_bundled(manager.store) == []
-
-
-def test_a_store_with_runs_is_left_alone(manager: RunManager) -> None:
-    run_id = manager.launch(parse_flat(SMALL), paused=True)[0]
-    manager.delete(run_id)
-    assert bundle.import_bundled(manager.store) == []
-    assert isinstance(manager.store, Store)

@@ -10,19 +10,19 @@ import pandas as pd
 import pytest
 from sqlalchemy import delete
 
-from dsebo.charts.frames import cell_table
+from dsebo.charts.frames import cell_table, readable
+from dsebo.charts.groups import to_the_end
 from dsebo.config import METHODS
 from dsebo.experiments.curves import read_curves
 from dsebo.experiments.plan import STORED
 from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
 from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.status import progress_words, setting_line, share, time_left, words
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.store import schema
-from dsebo.transfer.sweep_html import export_sweep_html, readable
 from dsebo.ui.experiments import sweep_cache
-from dsebo.ui.experiments.sweep_status import progress_words, setting_line, share, time_left, words
 from dsebo.ui.experiments.sweep_values import (
     Values,
     axis_fields,
@@ -33,7 +33,6 @@ from dsebo.ui.experiments.sweep_values import (
     usual_values,
 )
 from objectives.fields import ConfigError
-from tests.experiments.frames import progress as made
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
 SPEC = SweepSpec.parse({"base": BASE, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
@@ -236,7 +235,7 @@ def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch:
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(sweep_cache, "read_curves", refuse)
+    monkeypatch.setattr("dsebo.charts.groups.read_curves", refuse)
     assert sweep_cache.curves_of(manager.store, frame)[run_id] is curves[run_id]
 
 
@@ -254,9 +253,9 @@ def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, swee
 
 
 def test_a_run_that_ended_early_keeps_its_best_value() -> None:
-    padded = sweep_cache._to_the_end(np.array([3.0, 2.0]), 5)
+    padded = to_the_end(np.array([3.0, 2.0]), 5)
     assert list(padded) == [3.0, 2.0, 2.0, 2.0, 2.0]
-    assert len(sweep_cache._to_the_end(np.array([]), 5)) == 0
+    assert len(to_the_end(np.array([]), 5)) == 0
 
 
 def test_many_who_look_at_once_read_the_frame_once(
@@ -266,29 +265,6 @@ def test_many_who_look_at_once_read_the_frame_once(
     assert sweep_cache.frame_of(manager.store, sweep) is first
     monkeypatch.setattr(sweep_cache, "FRESH", -1.0)
     assert sweep_cache.frame_of(manager.store, sweep) is not first
-
-
-def test_the_report_is_one_file_and_everything_in_it_is_text(manager: RunManager, sweep: SweepRow) -> None:
-    spec = SweepSpec.parse({**SPEC.plain(), "name": "<script>alert(1)</script>"})
-    named = get_sweep(manager.store, create_sweep(manager.store, spec))
-    frame = progress(manager.store, named)
-    curves = sweep_cache.curves_of(manager.store, frame)
-    text = export_sweep_html(named, frame, lambda: curves).decode()
-    assert "<script>alert" not in text
-    assert "&lt;script&gt;alert" in text
-    assert text.count("plotly-graph-div") >= 2
-    assert "http://" not in text.split("</script>")[-1]
-    assert "More seeds are needed" in text
-
-
-def test_a_report_without_the_curves_of_many_cells_says_so() -> None:
-    spec = SweepSpec.parse({"axes": {"beta": list(range(1, 50))}, "seeds": "1"})
-    frame = made({(beta,): [float(beta)] for beta in range(1, 50)})
-    shown = SweepRow("a" * 32, "", spec, "finished", "run", 0.0, 0.0, None, None, "local", 2)
-    said = "The curves of more than 48 cells are not drawn; the table has all."
-    assert said in export_sweep_html(shown, frame, dict).decode()
-    few = frame[frame["cell"] < 48]
-    assert said not in export_sweep_html(shown, few, dict).decode()
 
 
 def test_the_table_for_people() -> None:

@@ -13,21 +13,14 @@ import streamlit as st
 from dsebo.analysis.curves import EVERYTHING, BandKind, differing, flat_config
 from dsebo.charts.groups import table_of
 from dsebo.charts.scales import SCALES, Scale
+from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
-from dsebo.transfer import export_csv, export_json, export_parquet
-from dsebo.transfer.html import export_html
+from dsebo.transfer import FORMATS, Format
 from dsebo.ui import links
-from dsebo.ui.data import RunData
 from dsebo.ui.inputs import BANDS, choose_band, choose_scale, run_label, stored_runs
 from dsebo.ui.run import floors
 
-FILES: tuple[tuple[str, str, str, Callable[[Store, Sequence[str]], bytes]], ...] = (
-    ("CSV", "csv", "text/csv", export_csv),
-    ("Parquet", "parquet", "application/octet-stream", export_parquet),
-    ("JSON bundle", "json", "application/json", export_json),
-    ("HTML report", "html", "text/html", export_html),
-)
 PARAMETERS: dict[str, links.Parser] = {
     "runs": links.stored_runs,
     "by": links.words(40),
@@ -131,13 +124,19 @@ def show_table(groups: Mapping[str, Sequence[RunData]]) -> None:
 def downloads(store: Store, ids: Sequence[str]) -> None:
     """The compared runs as files; they are made when asked for."""
     with st.container(horizontal=True, key="downloads"):
-        for name, kind, mime, make in FILES:
-            st.download_button(
-                name,
-                partial(make, store, ids),
-                f"dsebo-{len(ids)}-runs.{kind}",
-                mime,
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"download {kind}",
-            )
+        for form in FORMATS.values():
+            if form.runs is not None:
+                download(form, partial(form.runs, store, ids), f"{len(ids)}-runs")
+
+
+def download(form: Format, make: Callable[[], bytes], of: str) -> None:
+    """A button for a file of that format, which is made when asked for."""
+    st.download_button(
+        form.label,
+        make,
+        f"dsebo-{of}-{form.file}",
+        form.media_type,
+        on_click="ignore",
+        icon=":material/download:",
+        key=f"download {form.key}",
+    )

@@ -13,10 +13,10 @@ from dsebo.charts.compare import Curves
 from dsebo.experiments.race import label_of
 from dsebo.experiments.standings import Result, standings
 from dsebo.paper.comparison import printed_mean
+from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
 from dsebo.ui.cache import FRESH
-from dsebo.ui.data import RunData
 
 Lanes = dict[str, list[RunData]]
 MOST_KEPT = 1200  # runs, of all races that are being watched

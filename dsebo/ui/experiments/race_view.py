@@ -18,12 +18,12 @@ from dsebo.charts.scales import Scale
 from dsebo.charts.styles import styles_of
 from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
+from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.text import count, function_name, number, plain, spread
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED, interval
-from dsebo.ui.data import RunData
 from dsebo.ui.experiments.race_data import (
     READER,
     Lanes,

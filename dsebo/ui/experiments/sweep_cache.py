@@ -8,11 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-import numpy as np
 import pandas as pd
 
 from dsebo.charts.compare import Curves
-from dsebo.experiments.curves import Array, read_curves
+from dsebo.charts.groups import finished_curves
 from dsebo.experiments.findings import Report, finished, report
 from dsebo.experiments.records import SweepRow, progress
 from dsebo.store.store import Store
@@ -68,20 +67,12 @@ def frame_of(store: Store, row: SweepRow) -> pd.DataFrame:
 def curves_of(store: Store, frame: pd.DataFrame) -> dict[str, Curves]:
     """The curves of the finished runs, by id; one that has finished does not change."""
     done = finished(frame)
-    budgets = dict(zip(done["run_id"], done["budget"].astype(int), strict=True))
-    known = {run: curve for run, budget in budgets.items() if (curve := _curves.get((run, budget)))}
-    new = [run for run in budgets if run not in known]
-    for run, (best, d) in read_curves(store, new).items() if new else ():
-        curve = Curves(_to_the_end(best, budgets[run]), d)
-        known[run] = _curves.put((run, budgets[run]), curve)
+    keys = dict(zip(done["run_id"], done["budget"].astype(int), strict=True))
+    known = {run: curve for run, budget in keys.items() if (curve := _curves.get((run, budget)))}
+    new = frame[frame["run_id"].isin([run for run in keys if run not in known])]
+    for run, curve in finished_curves(store, new).items():
+        known[run] = _curves.put((run, keys[run]), curve)
     return known
-
-
-def _to_the_end(best: Array, budget: int) -> Array:
-    """A run that had nothing more to ask keeps its best value to the end."""
-    if not 0 < len(best) < budget:
-        return best
-    return np.append(best, np.full(budget - len(best), best[-1]))
 
 
 def report_of(row: SweepRow, frame: pd.DataFrame) -> Report:

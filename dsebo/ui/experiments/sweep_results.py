@@ -12,17 +12,16 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts import heat as sweep_heat
-from dsebo.charts.frames import FUNCTION, cell_table, inner_axes
+from dsebo.charts.frames import FUNCTION, cell_table, inner_axes, readable
 from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
 from dsebo.charts.response import response_figure
 from dsebo.charts.scales import Scale, default_scale
-from dsebo.experiments.findings import finished
 from dsebo.experiments.records import SweepRow
 from dsebo.text import is_number, value_label
-from dsebo.transfer import export_csv
-from dsebo.transfer.sweep_html import export_sweep_html, readable
+from dsebo.transfer import FORMATS
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
+from dsebo.ui.experiments.compare_view import download
 from dsebo.ui.experiments.sweep_cache import curves_of, mark
 from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
@@ -47,7 +46,7 @@ def show_results(row: SweepRow, frame: pd.DataFrame) -> None:
         _heat(row, frame)
     _curves(row, frame, look)
     _table(row, frame)
-    _files(row, frame)
+    _files(row)
 
 
 def _drawn(
@@ -145,30 +144,10 @@ def _table(row: SweepRow, frame: pd.DataFrame) -> None:
     st.dataframe(table, hide_index=True, placeholder="–", column_config=config)
 
 
-def _files(row: SweepRow, frame: pd.DataFrame) -> None:
-    """The sweep as files; they are made when asked for. Each chart has its own below it."""
-    ids = list(finished(frame)["run_id"])
+def _files(row: SweepRow) -> None:
+    """The experiment as files; they are made when asked for. Each chart has its own below it."""
     store = session.manager().store
-    table = cell_table(frame, row.spec.fields)
-    files = (
-        ("Table, CSV", "table.csv", "text/csv", lambda: table.to_csv(index=False).encode()),
-        ("All evaluations, CSV", "evaluations.csv", "text/csv", partial(export_csv, store, ids)),
-        (
-            "Report, HTML",
-            "report.html",
-            "text/html",
-            partial(export_sweep_html, row, frame, partial(curves_of, store, frame)),
-        ),
-        ("Sweep, YAML", "sweep.yaml", "application/yaml", lambda: row.spec.to_yaml().encode()),
-    )
     with st.container(horizontal=True, key="downloads"):
-        for label, name, mime, make in files:
-            st.download_button(
-                label,
-                make,
-                f"dsebo-{row.short_id}-{name}",
-                mime,
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"sweep download {name}",
-            )
+        for form in FORMATS.values():
+            if form.experiment is not None:
+                download(form, partial(form.experiment, store, row), row.short_id)

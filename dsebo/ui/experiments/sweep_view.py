@@ -9,6 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsebo.charts.grid import fits, grid_figure
 from dsebo.experiments.findings import finished
 from dsebo.experiments.records import SweepRow, get_sweep
+from dsebo.experiments.status import progress_words, setting_line, share, words
 from dsebo.store.errors import StoreError
 from dsebo.text import plain
 from dsebo.ui import session
@@ -16,7 +17,6 @@ from dsebo.ui.cache import SHARED, interval
 from dsebo.ui.experiments.sweep_cache import frame_of, report_of
 from dsebo.ui.experiments.sweep_controls import controls
 from dsebo.ui.experiments.sweep_results import show_results
-from dsebo.ui.experiments.sweep_status import progress_words, setting_line, share, words
 from dsebo.ui.live import live_chart
 from dsebo.ui.run.watch import STATE_COLOURS
 

@@ -12,15 +12,15 @@ import streamlit as st
 
 from dsebo.charts.groups import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level
+from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.lessons import Lesson, LessonRun
+from dsebo.runs.data import RunData
 from dsebo.store.classroom import predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.data import RunData
-from dsebo.ui.drawn import figure_of
 from dsebo.ui.live import live_chart
 from dsebo.ui.values import to_config
 from objectives.fields import ConfigError

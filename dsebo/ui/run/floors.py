@@ -12,12 +12,12 @@ from dsebo.analysis.floor import NoFloor, applies
 from dsebo.analysis.verdicts import floor_line, lowered, verdicts
 from dsebo.charts import theme
 from dsebo.config import RunConfig
+from dsebo.runs.data import RunData
 from dsebo.runs.manager import RunManager
 from dsebo.store.errors import StoreError
 from dsebo.store.floors import FloorService, FloorStatus
 from dsebo.text import count, plain
 from dsebo.ui import session
-from dsebo.ui.data import RunData
 
 SWITCH, KEPT = "floor", "floor kept"
 POLL = 1.0  # seconds between two looks at a computation under way

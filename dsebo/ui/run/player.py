@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dsebo.charts.run import common_span
 from dsebo.charts.scales import Scale, default_scale
-from dsebo.ui.data import RunData
-from dsebo.ui.drawn import common_span
+from dsebo.runs.data import RunData
 from dsebo.ui.inputs import choose_scale
 from dsebo.ui.links import write
 from dsebo.ui.run import floors

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dsebo.charts.explain import Entry
+from dsebo.runs.data import RunData
 from dsebo.text import count, duration, number
 from dsebo.ui.cache import SHARED
-from dsebo.ui.data import RunData
 from dsebo.ui.live import live_status
 
 PATIENCE = "Evaluations without a gain until this subspace counts as converged."

@@ -9,11 +9,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts.explain import Entry, feed, steps
 from dsebo.charts.scales import Scale, default_scale
+from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.rows import RunRow
 from dsebo.text import plain, setting_line
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED, interval
-from dsebo.ui.data import CHANGES, RunData
 from dsebo.ui.drawn import shared_figure
 from dsebo.ui.inputs import choose_scale
 from dsebo.ui.live import live_chart, live_feed

@@ -1,4 +1,4 @@
-"""One run as the pages see it: its row, its evaluations and what happened, up to a chosen t."""
+"""One run as it is shown: its row, its evaluations and what happened, up to a chosen t."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from dsebo.store.rows import RunRow
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 
-ACTIVE = ("queued", "running", "paused")
 CHANGES = ("expanded", "converged")  # the decisions of Algorithm 1
 
 
