@@ -11,9 +11,8 @@ from sqlalchemy import Connection, Row, select, update
 from dsebo.experiments.records import find_sweep
 from dsebo.store import schema
 from dsebo.store.errors import LeaseLost, StoreError
-from dsebo.store.leases import NO_LEASE, Holder, Lease, is_free, lease_columns
+from dsebo.store.leases import NO_LEASE, Holder, Lease, is_free, lease_columns, one_launch_at_a_time
 from dsebo.store.store import Store
-from dsebo.store.writing import one_launch_at_a_time
 
 _sweep = schema.sweep
 

@@ -11,9 +11,8 @@ from sqlalchemy import select
 from dsebo.runs import commands
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store import schema
-from dsebo.store.leases import Lease
+from dsebo.store.leases import Lease, set_state
 from dsebo.store.store import Store
-from dsebo.store.writing import set_state
 
 POLL_SECONDS = 0.25  # how soon an order is seen
 
@@ -91,6 +90,6 @@ class SweepSlots(FairSlots):
     def _pause(self, stop: threading.Event) -> None:
         """Keep the run, and say so; it goes on by itself."""
         if not self._paused:
-            set_state(self._store, self._run, "paused")
+            set_state(self._store, schema.run, self._run, "paused")
             self._paused = True
         stop.wait(POLL_SECONDS)

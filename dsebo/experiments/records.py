@@ -15,11 +15,10 @@ from dsebo.experiments.progress import frame
 from dsebo.experiments.spec import SweepSpec
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.leases import NO_LEASE, is_free, shown_state
+from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time, shown_state
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash, owner_hash
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
-from dsebo.store.writing import one_launch_at_a_time
 
 _sweep = schema.sweep
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from dsebo.config import MAX_BUDGET, RunConfig
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.leases import NO_LEASE, is_free
+from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 
@@ -51,9 +51,14 @@ def change(store: Store, run_id: str, **values: Any) -> None:
         connection.execute(update(_run).where(_run.c.id == run_id).values(**values))
 
 
-def grow_budget(store: Store, run_id: str, more: int) -> bool:
-    """Add evaluations. Returns whether the run has ended, so that someone must take it up."""
+def grow_budget(
+    store: Store, run_id: str, more: int, check: Callable[[Connection], None] | None = None
+) -> bool:
+    """Add evaluations, unless `check` refuses; whether the run had ended, so that someone must take it up."""
     with store.write() as connection:
+        one_launch_at_a_time(connection)
+        if check is not None:
+            check(connection)
         row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()
         connection.execute(update(_run).where(_run.c.id == run_id).values(budget=row.budget + more))
         return bool(row.state == "finished")

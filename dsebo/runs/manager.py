@@ -8,8 +8,10 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
+
+from sqlalchemy import Connection
 
 from dsebo.config import Prediction, RunConfig, predict
 from dsebo.runs import commands
@@ -165,8 +167,7 @@ class RunManager:
         row = self._controlled(run_id, owner)
         commands.checked_more(more, row.budget)
         check_can_go_on(self.store, row)
-        self._check(row, row.budget + more)
-        if commands.grow_budget(self.store, row.id, more):
+        if commands.grow_budget(self.store, row.id, more, self._check(row, row.budget + more)):
             self._take_up(self.store.get_run(row.id))
 
     def may_control(self, row: Owned, owner: str) -> bool:
@@ -219,10 +220,10 @@ class RunManager:
             raise StoreError(f"Run {row.short_id} is {state} and cannot be {wish}.")
         self._nudge(row.id)
 
-    def _check(self, row: RunRow, budget: int) -> None:
+    def _check(self, row: RunRow, budget: int) -> Callable[[Connection], None]:
+        """What refuses, in a transaction, to let the run go on to that budget."""
         asked = [(RunConfig.parse(row.config), budget, row.n_done)]
-        with self.store.read() as connection:
-            check_limits(connection, self.settings, row.owner, asked, but=row.id)
+        return lambda connection: check_limits(connection, self.settings, row.owner, asked, but=row.id)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -237,8 +238,7 @@ class RunManager:
             raise StoreError(
                 f"Run {row.short_id} has finished its {row.budget} evaluations: extend it to go on."
             )
-        self._check(row, row.budget)
-        self._take_on([claim(self.store, row.id, wanted, steps)], row.owner)
+        self._take_on([claim(self.store, row.id, wanted, steps, self._check(row, row.budget))], row.owner)
 
     def _take_on(self, leases: list[Lease], owner: str) -> None:
         self._heartbeat.hold(leases)

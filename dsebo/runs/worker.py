@@ -12,25 +12,16 @@ from dsebo.events import Event, Started
 from dsebo.run import Runner
 from dsebo.runs import commands
 from dsebo.runs.slots import CoreTokens, FairSlots
+from dsebo.store import schema
 from dsebo.store.errors import LeaseLost, StoreError
-from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.leases import Heartbeat, Lease, release, set_state
 from dsebo.store.restoring import check_can_go_on, open_runner
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
-from dsebo.store.writing import (
-    NewRuns,
-    Order,
-    begin,
-    claim,
-    commit_step,
-    create,
-    finish_if_done,
-    read_order,
-    release,
-    set_state,
-)
+from dsebo.store.writing import NewRuns, Order, begin, claim, commit_step, create, finish_if_done, read_order
 
 POLL_SECONDS = 0.25  # how soon a waiting run sees a command from another process
+_STALE_SECONDS = 0.005  # of waiting for a slot, after which orders are read again
 
 _log = logging.getLogger(__name__)
 
@@ -91,12 +82,12 @@ class Session:
         while not ended:
             if self._stop.is_set() or order.wanted == "cancel":
                 state = "cancelled" if order.wanted == "cancel" else "interrupted"
-                release(self.store, self.lease, state)
+                release(self.store, schema.run, self.lease, state)
                 return
             if not self._may_go(order):
                 order = self._wait(order)
                 continue
-            done = self._evaluate(runner)
+            done = self._evaluate(runner, order)
             if done is None:  # stopped, or told otherwise while waiting for a slot
                 order = read_order(self.store, self.lease)
                 continue
@@ -109,7 +100,7 @@ class Session:
     def _open(self) -> tuple[Runner, Started | None] | None:
         """Drawing S is work too, and so is F(centre): they take a slot. None when stopped."""
         if not self.slots.acquire(self._stop):
-            release(self.store, self.lease, "interrupted")
+            release(self.store, schema.run, self.lease, "interrupted")
             return None
         try:
             runner, fresh = open_runner(self.store, self.lease.run_id)
@@ -128,22 +119,25 @@ class Session:
     def _wait(self, order: Order) -> Order:
         """Without a slot, until an order comes, the speed allows, or it is time to look again."""
         if order.wanted == "pause" and order.state != "paused":
-            set_state(self.store, self.lease, "paused")
+            set_state(self.store, schema.run, self.lease, "paused")
         left = self._next_due - time.monotonic() if order.wanted == "run" else POLL_SECONDS
         self._wake.wait(max(0.0, min(POLL_SECONDS, left)))
         self._wake.clear()
         return read_order(self.store, self.lease)
 
-    def _evaluate(self, runner: Runner) -> tuple[list[Event], bool] | None:
+    def _evaluate(self, runner: Runner, order: Order) -> tuple[list[Event], bool] | None:
         """One evaluation in a slot; (what happened, whether it was a single step)."""
+        asked = time.monotonic()
         if not self.slots.acquire(self._stop):
             return None
         try:
-            order = read_order(self.store, self.lease)  # it may have changed in the queue
+            if self._wake.is_set() or time.monotonic() - asked > _STALE_SECONDS:
+                self._wake.clear()
+                order = read_order(self.store, self.lease)
             if not self._may_go(order):
                 return None
             if order.wanted == "run" and order.state != "running":
-                set_state(self.store, self.lease, "running")
+                set_state(self.store, schema.run, self.lease, "running")
             if order.speed is not None:
                 self._next_due = time.monotonic() + 1.0 / order.speed
             return runner.step(), order.wanted == "pause"
@@ -153,7 +147,7 @@ class Session:
     def _give_up(self, state: str, error: str | None) -> None:
         """Save what can be saved; where even that fails the lease runs out by itself."""
         try:
-            release(self.store, self.lease, state, error)
+            release(self.store, schema.run, self.lease, state, error)
         except LeaseLost:
             _log.debug("Run %s had been saved already.", self.lease.run_id[:8])
         except StoreError as second:

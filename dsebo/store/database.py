@@ -17,7 +17,10 @@ from dsebo.store.errors import StoreError, StoreFull
 from objectives.fields import ConfigError
 
 BUSY_SECONDS = 30
-WRITING = {"dsebo_writing": True}  # execution options of a connection that will write
+# Execution options of a connection that will write. What lasts survives a power loss; without it a
+# commit survives the death of the process, and the last ones are lost where the power fails.
+LASTING = {"dsebo_writing": "FULL"}
+QUICK = {"dsebo_writing": "NORMAL"}
 
 
 def default_url() -> str:
@@ -80,14 +83,16 @@ def connect(url: URL) -> Engine:
 def _set_up_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, see below
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")  # a commit survives a power loss
     connection.execute("PRAGMA cache_size = -32768")  # 32 MB, so that a long list stays in memory
 
 
 def _begin_sqlite(connection: Connection) -> None:
     """A writer takes its lock first: a reader that turns writer would be refused at once."""
-    writing = connection.get_execution_options().get("dsebo_writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    synchronous = connection.get_execution_options().get("dsebo_writing")
+    driver: Any = connection.connection.dbapi_connection  # SQLAlchemy would take longer than SQLite
+    if synchronous is not None:
+        driver.execute(f"PRAGMA synchronous = {synchronous}")
+    driver.execute("BEGIN" if synchronous is None else "BEGIN IMMEDIATE")
 
 
 def shown(url: URL) -> str:

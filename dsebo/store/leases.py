@@ -1,4 +1,4 @@
-"""Who works on a run or a sweep. A lease names a process, runs out unless renewed, and is secret.
+"""Who works on a run or an experiment. A lease names a process, runs out unless renewed, and is secret.
 
 Whoever writes to a run names the lease's token in the same transaction, so that a run is never
 written by two. The clocks of hosts that share a store should agree to within some seconds.
@@ -18,10 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import update
+from sqlalchemy import Connection, Row, Table, select, text, update
 
 from dsebo.store import schema
-from dsebo.store.errors import StoreError
+from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.schema import ACTIVE
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _held: set[str] = set()  # tokens that a heartbeat of this process renews
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to write to one run."""
+    """The right to write to one run or experiment."""
 
     run_id: str
     token: str
@@ -84,9 +84,9 @@ def _this(pid: int) -> Holder:
     return Holder(_host(), pid, _process_start(pid))
 
 
-def lease_columns(lease: Lease) -> dict[str, Any]:
-    """What the run's row says while this process holds the lease."""
-    holder, now = Holder.this(), time.time()
+def lease_columns(lease: Lease, holder: Holder | None = None) -> dict[str, Any]:
+    """What a row says while this process, or another, holds its lease."""
+    holder, now = holder or Holder.this(), time.time()
     return {
         "lease_token": lease.token,
         "lease_expires": now + LEASE_SECONDS,
@@ -130,6 +130,91 @@ def is_free(row: Any, now: float) -> bool:
 
 def _holder(row: Any) -> Holder:
     return Holder(row.lease_host, row.lease_pid, row.lease_process)
+
+
+# -- what is done under a lease, to a row of either table -----------------------------------------
+
+
+def free_row(connection: Connection, table: Table, row_id: str) -> Row[Any]:
+    """The row of a run or an experiment that nobody works on, locked until the transaction ends."""
+    row = connection.execute(select(table).where(table.c.id == row_id).with_for_update()).one()
+    if not is_free(row, time.time()):
+        raise StoreError(
+            f"{table.name.capitalize()} {row_id[:8]} is at work in process {row.lease_pid} on "
+            f"{row.lease_host.split('/')[0]}, which keeps it while it lives."
+        )
+    return row
+
+
+def claim(
+    store: Store,
+    table: Table,
+    row_id: str,
+    holder: Holder | None = None,
+    check: Callable[[Connection], None] | None = None,
+    **values: Any,
+) -> Lease:
+    """Take what nobody works on; a StoreError where someone does.
+
+    Args:
+        store: Where it is.
+        table: Of runs or of experiments.
+        row_id: Its full id.
+        holder: Who will work on it; None: this process.
+        check: May refuse, in the transaction.
+        values: What else its row then says.
+    """
+    lease = Lease.new(row_id)
+    with store.write() as connection:
+        one_launch_at_a_time(connection)
+        free_row(connection, table, row_id)
+        if check is not None:
+            check(connection)
+        held = {"error": None, "finished": None, **values, **lease_columns(lease, holder)}
+        connection.execute(update(table).where(table.c.id == row_id).values(**held))
+    return lease
+
+
+def update_held(connection: Connection, table: Table, lease: Lease, values: dict[str, Any]) -> None:
+    """Change the row that the lease is of; it must still be ours, else nothing is written at all."""
+    held = (table.c.id == lease.run_id, table.c.lease_token == lease.token)
+    if connection.execute(update(table).where(*held).values(**values)).rowcount != 1:
+        raise lost(table, lease)
+
+
+def lost(table: Table, lease: Lease) -> LeaseLost:
+    """The error of who finds that the lease is another's, or nobody's."""
+    return LeaseLost(f"{table.name.capitalize()} {lease.run_id[:8]} is no longer this process's to write.")
+
+
+def read_wanted(store: Store, table: Table, lease: Lease) -> str:
+    """What is wanted now: "run", "pause" or "cancel"."""
+    held = (table.c.id == lease.run_id, table.c.lease_token == lease.token)
+    with store.read() as connection:
+        wanted = connection.execute(select(table.c.wanted).where(*held)).scalar_one_or_none()
+    if wanted is None:
+        raise lost(table, lease)
+    return str(wanted)
+
+
+def set_state(store: Store, table: Table, lease: Lease, state: str) -> None:
+    """Between "running" and "paused"."""
+    with store.write() as connection:
+        update_held(connection, table, lease, {"state": state})
+
+
+def release(store: Store, table: Table, lease: Lease, state: str, error: str | None = None) -> None:
+    """Let go, however it ended."""
+    ended = None if state == "interrupted" else time.time()
+    values = {"state": state, "error": error, "finished": ended, **NO_LEASE}
+    with store.write() as connection:
+        update_held(connection, table, lease, values)
+
+
+def one_launch_at_a_time(connection: Connection) -> None:
+    """Limits are counted and then used up: nobody may come in between (SQLite: never can)."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('dsebo_launch'))"))
 
 
 @cache

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, exc, inspect, text
 
-from dsebo.store.database import WRITING, plain_errors, shown
+from dsebo.store.database import LASTING, plain_errors, shown
 from dsebo.store.errors import StoreError
 from dsebo.store.schema import SCHEMA_VERSION, VERSION_TABLE
 
@@ -22,7 +22,7 @@ def bring_up_to_date(engine: Engine) -> None:
         with engine.connect() as connection:
             if _version(connection, engine.url) == SCHEMA_VERSION:
                 return
-        with engine.execution_options(**WRITING).begin() as connection:
+        with engine.execution_options(**LASTING).begin() as connection:
             _only_one(connection)
             if _version(connection, engine.url) != SCHEMA_VERSION:
                 upgrade(connection)

@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, insert, update
 
 from dsebo.events import Evaluated, Event
-from dsebo.run import Runner
-from dsebo.store import schema
 
 
 @cache
@@ -30,10 +27,10 @@ def versions() -> dict[str, str]:
     return found
 
 
-def add_evaluation(connection: Connection, run_id: str, event: Evaluated) -> None:
-    """One evaluation's row."""
+def evaluation_row(run_id: str, event: Evaluated) -> dict[str, Any]:
+    """What is kept of an evaluation."""
     z, z_type = point_bytes(event.z)
-    row = {
+    return {
         "run_id": run_id,
         "t": event.t,
         "y": finite(event.y),
@@ -50,25 +47,12 @@ def add_evaluation(connection: Connection, run_id: str, event: Evaluated) -> Non
         "since_gain": event.since_gain,
         "error": event.error,
     }
-    connection.execute(insert(schema.evaluation), row)
 
 
-def add_event(connection: Connection, run_id: str, event: Event) -> None:
-    """Any other event's row."""
+def event_row(run_id: str, event: Event) -> dict[str, Any]:
+    """What is kept of any other event."""
     payload = json.dumps(event.to_json(), ensure_ascii=False, allow_nan=False)
-    row = {"run_id": run_id, "t": event.t, "kind": event.kind, "payload": payload}
-    connection.execute(insert(schema.event), row)
-
-
-def save_checkpoint(connection: Connection, run_id: str, runner: Runner) -> None:
-    """Replace the checkpoint: the optimizer's state without what the evaluations give."""
-    state = {name: part for name, part in runner.state_dict().items() if name != "data"}
-    values = {"t": runner.t, "state": json.dumps(state)}
-    changed = connection.execute(
-        update(schema.checkpoint).where(schema.checkpoint.c.run_id == run_id).values(**values)
-    )
-    if changed.rowcount == 0:
-        connection.execute(insert(schema.checkpoint), {"run_id": run_id, **values})
+    return {"run_id": run_id, "t": event.t, "kind": event.kind, "payload": payload}
 
 
 def point_bytes(z: NDArray[Any]) -> tuple[bytes, str]:

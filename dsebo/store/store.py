@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, bindparam, func, select, update
 
 from dsebo.config import RunConfig
 from dsebo.store import schema
-from dsebo.store.database import WRITING, connect, plain_errors, resolve
+from dsebo.store.database import LASTING, QUICK, connect, plain_errors, resolve
 from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.filters import Filters, RunFilter, ordered, shown_states, state_column
 from dsebo.store.leases import NO_LEASE
@@ -52,7 +52,8 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._writing = engine.execution_options(**WRITING)
+        self._lasting = engine.execution_options(**LASTING)
+        self._quick = engine.execution_options(**QUICK)
         self._lifts = Lifts()
         # SQLite has one writer: waiting here is fair and quick, its own waiting sleeps and polls
         sqlite = engine.dialect.name == "sqlite"
@@ -82,9 +83,14 @@ class Store:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """One short transaction: all of it or, after an exception, nothing."""
-        with plain_errors(self.engine.url), self._turn, self._writing.begin() as connection:
+    def write(self, *, lasting: bool = True) -> Iterator[Connection]:
+        """One short transaction: all of it or, after an exception, nothing.
+
+        `lasting`: safe on the disk when it ends. What can be computed again need not wait for that:
+        it outlives the process, but not a power failure.
+        """
+        engine = self._lasting if lasting else self._quick
+        with plain_errors(self.engine.url), self._turn, engine.begin() as connection:
             yield connection
 
     def list_runs(

@@ -6,24 +6,49 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, text, update
+from sqlalchemy import Connection, Executable, bindparam, delete, insert, select, update
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Started
 from dsebo.run import Runner
-from dsebo.store import schema
-from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store import leases, schema
 from dsebo.store.identity import config_hash, hash_of
-from dsebo.store.leases import NO_LEASE, Lease, is_free, lease_columns
-from dsebo.store.records import add_evaluation, add_event, finite, save_checkpoint, versions
+from dsebo.store.leases import NO_LEASE, Lease, lease_columns, one_launch_at_a_time, update_held
+from dsebo.store.records import evaluation_row, event_row, finite, versions
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 
 _run = schema.run
+
+# Built once: building and compiling them again would cost more than running them.
+_HELD = (_run.c.id == bindparam("held_run"), _run.c.lease_token == bindparam("held_token"))
+_ORDER = (_run.c.wanted, _run.c.steps, _run.c.speed, _run.c.budget, _run.c.state)
+_READ_ORDER = select(*_ORDER).where(*_HELD)
+_COUNT_EVALUATION = (
+    update(_run)
+    .where(*_HELD)
+    .values(
+        n_done=bindparam("new_done"),
+        best=bindparam("new_best"),
+        d=bindparam("new_d"),
+        seconds=_run.c.seconds + bindparam("more_seconds"),
+        steps=_run.c.steps - bindparam("fewer_steps"),
+    )
+    .returning(*_ORDER)
+)
+_ADD_EVALUATION = insert(schema.evaluation)
+_ADD_EVENT = insert(schema.event)
+_CHECKPOINT: dict[str, Any] = {"t": bindparam("saved_t"), "state": bindparam("saved_state")}
+_REPLACE_CHECKPOINT = (
+    update(schema.checkpoint)
+    .where(schema.checkpoint.c.run_id == bindparam("saved_run"))
+    .values(**_CHECKPOINT)
+)
+_ADD_CHECKPOINT = insert(schema.checkpoint).values(run_id=bindparam("saved_run"), **_CHECKPOINT)
 
 
 @dataclass(frozen=True)
@@ -52,24 +77,18 @@ class NewRuns:
 
 def create(store: Store, new: NewRuns, check: Callable[[Connection], None] | None = None) -> list[Lease]:
     """Store new runs as queued, held by this process; `check` may refuse in the transaction."""
-    leases = [Lease.new(secrets.token_hex(16)) for _ in new.configs]
+    new_leases = [Lease.new(secrets.token_hex(16)) for _ in new.configs]
     group, now = new.group or secrets.token_hex(8), time.time()
     rows = [
         _new_row(new, config, name, group, now + 1e-6 * i, lease)
-        for i, (config, name, lease) in enumerate(zip(new.configs, new.names, leases, strict=True))
+        for i, (config, name, lease) in enumerate(zip(new.configs, new.names, new_leases, strict=True))
     ]
     with store.write() as connection:
         one_launch_at_a_time(connection)
         if check is not None:
             check(connection)
         connection.execute(insert(_run), rows)
-    return leases
-
-
-def one_launch_at_a_time(connection: Connection) -> None:
-    """Limits are counted and then used up: nobody may come in between (SQLite: never can)."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('dsebo_launch'))"))
+    return new_leases
 
 
 def _new_row(
@@ -100,123 +119,104 @@ def _new_row(
     }
 
 
-def claim(store: Store, run_id: str, wanted: str = "run", steps: int = 0) -> Lease:
-    """Take a run that nobody works on; a StoreError where someone does."""
-    lease = Lease.new(run_id)
-    with store.write() as connection:
-        row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()
-        if not is_free(row, time.time()):
-            raise StoreError(
-                f"Run {run_id[:8]} is at work in process {row.lease_pid} on "
-                f"{row.lease_host.split('/')[0]}, which keeps it while it lives."
-            )
-        connection.execute(
-            update(_run)
-            .where(_run.c.id == run_id)
-            .values(state="queued", wanted=wanted, steps=steps, error=None, **lease_columns(lease))
-        )
-    return lease
+def claim(
+    store: Store,
+    run_id: str,
+    wanted: str = "run",
+    steps: int = 0,
+    check: Callable[[Connection], None] | None = None,
+) -> Lease:
+    """Take a run that nobody works on; a StoreError where someone does or `check` refuses."""
+    return leases.claim(store, _run, run_id, check=check, state="queued", wanted=wanted, steps=steps)
 
 
 def read_order(store: Store, lease: Lease) -> Order:
     """What is wanted of the run now."""
     with store.read() as connection:
-        return _order(connection, lease)
+        return _order(connection, lease, _READ_ORDER)
 
 
-def _order(connection: Connection, lease: Lease) -> Order:
-    chosen = select(_run.c.wanted, _run.c.steps, _run.c.speed, _run.c.budget, _run.c.state)
-    row = connection.execute(
-        chosen.where(_run.c.id == lease.run_id, _run.c.lease_token == lease.token)
-    ).one_or_none()
+def _order(connection: Connection, lease: Lease, statement: Executable, **values: Any) -> Order:
+    held = {"held_run": lease.run_id, "held_token": lease.token}
+    row = connection.execute(statement, {**held, **values}).one_or_none()
     if row is None:
-        raise LeaseLost(f"Run {lease.run_id[:8]} is no longer this process's to write.")
+        raise leases.lost(_run, lease)
     return Order(*row)
-
-
-def update_held(connection: Connection, lease: Lease, values: dict[str, Any]) -> None:
-    """Change the run's row; the lease must still be ours, else nothing is written at all."""
-    changed = connection.execute(
-        update(_run).where(_run.c.id == lease.run_id, _run.c.lease_token == lease.token).values(**values)
-    )
-    if changed.rowcount != 1:
-        raise LeaseLost(f"Run {lease.run_id[:8]} is no longer this process's to write.")
 
 
 def begin(store: Store, lease: Lease, started: Started | None) -> Order:
     """The run goes on; a new one with its `started` event."""
-    now = time.time()
     with store.write() as connection:
-        order = _order(connection, lease)
+        order = _order(connection, lease, _READ_ORDER)
         state = "paused" if order.wanted == "pause" else "running"
         values: dict[str, Any] = {"state": state, "finished": None}
         if started is not None:
             values |= {
-                "started": now,
+                "started": time.time(),
                 "minimum": started.minimum,
                 "at_centre": started.at_centre,
                 "versions": json.dumps(versions()),
                 "hash": hash_of(started.config, versions()["dsebo"]),
             }
-            add_event(connection, lease.run_id, started)
-        update_held(connection, lease, values)
-    return order
-
-
-def set_state(store: Store, lease: Lease, state: str) -> None:
-    """Between "running" and "paused"."""
-    with store.write() as connection:
-        update_held(connection, lease, {"state": state})
+            connection.execute(_ADD_EVENT, event_row(lease.run_id, started))
+        update_held(connection, _run, lease, values)
+    return replace(order, state=state)
 
 
 def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event], stepped: bool) -> Order:
-    """One evaluation and all that it led to, in one transaction."""
-    with store.write() as connection:
-        order = _order(connection, lease)
-        runner.extend(order.budget)  # it may have been extended meanwhile
-        values: dict[str, Any] = {"n_done": runner.t, "d": runner.optimizer.d}
-        for event in events:
-            if isinstance(event, Evaluated):
-                add_evaluation(connection, lease.run_id, event)
-                values |= {
-                    "best": finite(event.best),
-                    "seconds": _run.c.seconds + event.seconds,
-                    "steps": _run.c.steps - (1 if stepped else 0),
-                }
-            else:
-                add_event(connection, lease.run_id, event)
+    """One evaluation and all that it led to, in one transaction; what is wanted next.
+
+    Three statements, built once, do all of it: this is the store's part of every evaluation. After a
+    power failure the run goes on from an earlier one, to the same history.
+    """
+    evaluated = events[0]
+    assert isinstance(evaluated, Evaluated)
+    with store.write(lasting=False) as connection:
+        order = _order(
+            connection,
+            lease,
+            _COUNT_EVALUATION,
+            new_done=runner.t,
+            new_best=finite(evaluated.best),
+            new_d=runner.optimizer.d,
+            more_seconds=evaluated.seconds,
+            fewer_steps=int(stepped),
+        )
+        connection.execute(_ADD_EVALUATION, evaluation_row(lease.run_id, evaluated))
+        for event in events[1:]:
+            connection.execute(_ADD_EVENT, event_row(lease.run_id, event))
         save_checkpoint(connection, lease.run_id, runner)
+        runner.extend(order.budget)
         if runner.done:
-            values |= _ending(connection, lease, runner)
-        update_held(connection, lease, values)
-        return _order(connection, lease) if not runner.done else order
+            _end(connection, lease, runner)
+    return order
+
+
+def save_checkpoint(connection: Connection, run_id: str, runner: Runner) -> None:
+    """Replace the checkpoint: the optimizer's state without what the evaluations give."""
+    state = {name: part for name, part in runner.state_dict().items() if name != "data"}
+    values = {"saved_run": run_id, "saved_t": runner.t, "saved_state": json.dumps(state)}
+    if connection.execute(_REPLACE_CHECKPOINT, values).rowcount == 0:
+        connection.execute(_ADD_CHECKPOINT, values)
 
 
 def finish_if_done(store: Store, lease: Lease, runner: Runner) -> bool:
     """End a run that has nothing left to do when it is taken up again."""
     with store.write() as connection:
-        runner.extend(_order(connection, lease).budget)
+        runner.extend(_order(connection, lease, _READ_ORDER).budget)
         if runner.done:
-            update_held(connection, lease, _ending(connection, lease, runner))
+            _end(connection, lease, runner)
     return runner.done
 
 
-def _ending(connection: Connection, lease: Lease, runner: Runner) -> dict[str, Any]:
-    """The `finished` event (in place of that of a shorter budget), and what the row then says."""
+def _end(connection: Connection, lease: Lease, runner: Runner) -> None:
+    """The `finished` event, in place of that of a shorter budget, and what the row then says."""
     finished, event = runner.finished(), schema.event
     connection.execute(delete(event).where(event.c.run_id == lease.run_id, event.c.kind == finished.kind))
-    add_event(connection, lease.run_id, finished)
+    connection.execute(_ADD_EVENT, event_row(lease.run_id, finished))
     error = finished.text if finished.state == "failed" else None
-    return {"state": finished.state, "finished": time.time(), "error": error, **NO_LEASE}
-
-
-def release(store: Store, lease: Lease, state: str, error: str | None = None) -> None:
-    """Let go of a run that has not finished."""
-    ended = time.time() if state in ("failed", "cancelled") else None
-    with store.write() as connection:
-        update_held(
-            connection, lease, {"state": state, "error": error, "steps": 0, "finished": ended, **NO_LEASE}
-        )
+    values = {"state": finished.state, "finished": time.time(), "error": error, **NO_LEASE}
+    update_held(connection, _run, lease, values)
 
 
 def interrupt(store: Store, tokens: list[str]) -> None:
@@ -225,5 +225,5 @@ def interrupt(store: Store, tokens: list[str]) -> None:
         connection.execute(
             update(_run)
             .where(_run.c.lease_token.in_(tokens), _run.c.state.in_(ACTIVE))
-            .values(state="interrupted", steps=0, **NO_LEASE)
+            .values(state="interrupted", **NO_LEASE)
         )

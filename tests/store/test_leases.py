@@ -16,9 +16,9 @@ from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store import leases, schema
 from dsebo.store.errors import LeaseLost, StoreError
-from dsebo.store.leases import Heartbeat, Holder, Lease
+from dsebo.store.leases import Heartbeat, Holder, Lease, set_state
 from dsebo.store.store import Store
-from dsebo.store.writing import claim, set_state
+from dsebo.store.writing import claim
 from tests.runs.jobs import try_to_resume, work
 from tests.small import history, kill, reference, small, wait_for, wait_state
 
@@ -48,7 +48,7 @@ def test_a_taken_run_cannot_be_written_by_its_old_holder(store: Store) -> None:
     with pytest.raises(LeaseLost, match="no longer this process's"):
         next(events)
     assert store.get_run(run_id).n_done == 5  # what the old holder had made was not written
-    set_state(store, lease, "running")
+    set_state(store, schema.run, lease, "running")
     set_row(store, run_id, lease_expires=time.time() - 1, lease_host="elsewhere")
     list(resumed_run(store, run_id))
     assert history(store, run_id) == reference(CONFIG)

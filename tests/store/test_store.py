@@ -183,6 +183,11 @@ def test_sqlite_is_set_up(store: Store) -> None:
         assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
         assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+    with store.write() as connection:  # survives a power loss
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
+    with store.write(lasting=False) as connection:  # survives the death of the process
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 1
+    with store.write() as connection:
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
     with pytest.raises(StoreError, match="FOREIGN KEY"):
         orphan(store)
