@@ -66,7 +66,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not come about")
 
 
-def open_page(name: str, session: Mapping[str, str] | None = None, **query: str) -> AppTest:
+def open_page(name: str, /, session: Mapping[str, str] | None = None, **query: str) -> AppTest:
     """A page as the router shows it, in a browser of which the session knows this much."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     at._page_hash = calc_hash("" if name == "run" else name)  # as st.navigation does of the path
