@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import takewhile
 from time import perf_counter
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
-from dsebo.methods.base import Candidate, Optimizer
+from dsebo.methods.base import Optimizer
 from dsebo.threads import one_thread
 from objectives import EmbeddedFunction, Objective
 
@@ -47,7 +48,7 @@ class Runner:
         told = [float(y) for _, y in optimizer.state_dict()["data"]]
         self.t = len(told)
         self.best = min((y for y in told if math.isfinite(y)), default=math.inf)
-        self.failures_in_a_row = _trailing_failures(told)
+        self.failures_in_a_row = sum(1 for _ in takewhile(lambda y: not math.isfinite(y), reversed(told)))
         self.seconds = 0.0
         self.last_error: str | None = None
 
@@ -110,8 +111,22 @@ class Runner:
         self._count(y)
         elapsed = perf_counter() - began
         self.seconds += elapsed
-        event = self._event(candidate, y, told.T, told.since_gain, elapsed, evaluated - asked)
-        return [event, *told.events]
+        evaluation = Evaluated(
+            t=candidate.t,
+            y=y,
+            best=self.best,
+            d=candidate.d,
+            T=told.T,
+            since_gain=told.since_gain,
+            failed=not math.isfinite(y),
+            seconds=elapsed,
+            seconds_fit=candidate.seconds_fit,
+            seconds_acq=candidate.seconds_acq,
+            seconds_eval=evaluated - asked,
+            error=self.last_error,
+            z=candidate.z,
+        )
+        return [evaluation, *told.events]
 
     def finished(self) -> Finished:
         """What stands after the last step."""
@@ -146,31 +161,6 @@ class Runner:
         else:
             self.failures_in_a_row += 1
 
-    def _event(
-        self,
-        candidate: Candidate,
-        y: float,
-        T: int | None,
-        since_gain: int | None,
-        seconds: float,
-        seconds_eval: float,
-    ) -> Evaluated:
-        return Evaluated(
-            t=candidate.t,
-            y=y,
-            best=self.best,
-            d=candidate.d,
-            T=T,
-            since_gain=since_gain,
-            failed=not math.isfinite(y),
-            seconds=seconds,
-            seconds_fit=candidate.seconds_fit,
-            seconds_acq=candidate.seconds_acq,
-            seconds_eval=seconds_eval,
-            error=self.last_error,
-            z=candidate.z,
-        )
-
 
 def run(config: RunConfig, state: dict[str, Any] | None = None) -> Iterator[Event]:
     """The events of a run, from its start or from a saved state, each as it happens."""
@@ -184,12 +174,3 @@ def iterate(runner: Runner, reference: bool = True) -> Iterator[Event]:
     while not runner.done:
         yield from runner.step()
     yield runner.finished()
-
-
-def _trailing_failures(values: list[float]) -> int:
-    count = 0
-    for y in reversed(values):
-        if math.isfinite(y):
-            break
-        count += 1
-    return count

@@ -26,13 +26,13 @@ class ConfigError(ValueError):
 class Frozen(BaseModel):
     """A part of a config: immutable, no unknown keys, no NaN or infinity."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 def setting(
     default: Any,
     label: str,
-    help: str,
+    help: str = "",
     symbol: str = "",
     advanced: bool = False,
     choices: Callable[[], list[str]] | None = None,
@@ -43,7 +43,7 @@ def setting(
     `choices` lists the values of a text field that may grow while the program runs.
     """
     extra: Any = {"symbol": symbol, "advanced": advanced, "choices": choices}
-    return Field(default, title=label, description=help, json_schema_extra=extra, **limits)
+    return Field(default, title=label, description=help or None, json_schema_extra=extra, **limits)
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class FieldSpec:
 
 
 def specs(model: type[BaseModel]) -> list[FieldSpec]:
-    """The plain settings of one config class, in order; nested parts and fixed tags left out."""
+    """The plain settings of one config class, the advanced ones last; no nested parts or fixed tags."""
     found = [_spec(name, info) for name, info in model.model_fields.items()]
-    return [spec for spec in found if spec is not None]
+    return sorted((spec for spec in found if spec is not None), key=lambda spec: spec.advanced)
 
 
 def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
@@ -100,7 +100,7 @@ def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
         name=name,
         label=info.title or name,
         symbol=str(extra.get("symbol", "")),
-        help=info.description or "",
+        help=" ".join((info.description or "").split()),
         kind=kinds.get(annotation, "choice"),
         default=None if info.is_required() else info.default,
         advanced=bool(extra.get("advanced", False)),

@@ -103,8 +103,7 @@ def situation(optimizer: Any) -> tuple[Any, ...]:
         for name in path.split("."):
             value = getattr(value, name, None)
         found.append(value.tolist() if isinstance(value, np.ndarray) else value)
-    arms = hasattr(optimizer, "policy") and optimizer.observed.points
-    return (*found, optimizer.observed.points[-1].size if arms else None)
+    return tuple(found)
 
 
 def check_changes_have_events(config: RunConfig) -> None:

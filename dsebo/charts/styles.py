@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 from dsebo.charts.theme import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+from dsebo.config import METHODS
 
 Style = tuple[str, str]
 BROWN = "#8C6D00"
@@ -35,6 +37,9 @@ STYLES: dict[str, Style] = {
     "bandit-expectation": (ORANGE, "dot"),
     "bandit-random": (BROWN, "dashdot"),
 }
+for _method in METHODS:  # one that is not listed gets the first pair that is free
+    _free_styles = (style for style in product(COLOURS, DASHES) if style not in STYLES.values())
+    STYLES.setdefault(_method, next(_free_styles, (BLUE, "solid")))
 
 
 def styles_of(methods: Mapping[str, str]) -> dict[str, Style]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Generic, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -11,18 +12,17 @@ from dsebo.events import Event, Generation
 from dsebo.methods.base import Array, Candidate, Optimizer, stream
 
 
-class Distribution(Protocol):
-    """Where a population is drawn from."""
+@dataclass(frozen=True)
+class Distribution(ABC):
+    """Where a population is drawn from after `generation` generations."""
+
+    generation: int
+    mean: Array  # (D,)
 
     @property
-    def generation(self) -> int:
-        """How many generations it has learnt from."""
-        ...
-
-    @property
+    @abstractmethod
     def step_size(self) -> float:
         """Its deviation, or the mean of its deviations."""
-        ...
 
 
 State = TypeVar("State", bound=Distribution)
@@ -51,7 +51,7 @@ class Population(Optimizer, Generic[State]):
 
     @abstractmethod
     def update(self, state: State, first: int, X: Array, y: Array) -> State:
-        """The next distribution.
+        """The next distribution, its `generation` one more; at least one value is finite.
 
         Args:
             state: The one that the points were drawn from.
@@ -73,8 +73,11 @@ class Population(Optimizer, Generic[State]):
             first = self.state.generation * self.size
             X = np.stack(self.observed.points[first : first + self.size])
             y = np.array(self.observed.values[first : first + self.size])
-            failed = ~np.isfinite(y)
-            self.state = self.update(self.state, first + 1, X, np.where(failed, np.inf, y))
+            if np.isfinite(y).any():
+                y = np.where(np.isfinite(y), y, np.inf)
+                self.state = self.update(self.state, first + 1, X, y)
+            else:  # nothing to learn from
+                self.state = replace(self.state, generation=self.state.generation + 1)
 
     def after(self, candidate: Candidate, y: float) -> list[Event]:
         """An event when the generation is complete."""

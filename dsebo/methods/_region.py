@@ -8,6 +8,7 @@ Notation (Eriksson et al. 2019, section 2):
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
@@ -15,61 +16,36 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.events import RegionChanged
+from dsebo.events import Event, RegionChanged
 from dsebo.gp.acquisition import Proposal
+from dsebo.gp.designs import sobol, starting_point
 from dsebo.gp.surrogate import Surrogate
 from dsebo.gp.thompson import perturbations, sample_at
-from dsebo.methods._shared import ModelConfig, refit_setting
-from dsebo.methods.base import Array
+from dsebo.methods._shared import ModelConfig, ModelOptimizer, n_init_setting, refit_setting
+from dsebo.methods.base import Array, Candidate, stream
 from objectives.fields import setting
 
 
 class RegionConfig(ModelConfig):
     """The trust region's own settings; lengths are in units of the box's side."""
 
-    L_init: float = setting(
-        0.8, "First length", "Side of the region at the start, the box being 1.", "L", gt=0, le=2
-    )
-    L_min: float = setting(
-        2.0**-7, "Least length", "When a region has failed: smaller, it is given up.", "L_min", gt=0, le=1
-    )
-    L_max: float = setting(
-        1.6, "Largest length", "How wide a successful region may grow.", "L_max", gt=0, le=2
-    )
-    success_tolerance: int = setting(
-        3,
-        "Success tolerance",
-        "When the region is too small: after so many successes in a row its side doubles.",
-        "τ_s",
-        ge=1,
-        le=1000,
-    )
-    candidates: int = setting(
-        5000,
-        "Candidates",
-        "Points of the region among which a Thompson sample chooses; at most 100 d are drawn.",
-        advanced=True,
-        ge=1,
-        le=100_000,
-    )
-    perturbed: int = setting(
-        20,
-        "Perturbed coordinates",
-        "How many coordinates of a candidate differ from the best point, on average. Few: local steps "
-        "along some axes, which high dimension needs.",
-        advanced=True,
-        ge=1,
-        le=100_000,
-    )
-    features: int = setting(
-        512,
-        "Features",
-        "How exactly a Thompson sample follows the prior: random Fourier features, more are slower.",
-        advanced=True,
-        ge=16,
-        le=100_000,
-    )
+    L_init: float = setting(0.8, "First length", symbol="L", gt=0, le=2)
+    """Side of the region at the start, the box being 1."""
+    L_min: float = setting(2.0**-7, "Least length", symbol="L_min", gt=0, le=1)
+    """When a region has failed: smaller, it is given up."""
+    L_max: float = setting(1.6, "Largest length", symbol="L_max", gt=0, le=2)
+    """How wide a successful region may grow."""
+    success_tolerance: int = setting(3, "Success tolerance", symbol="τ_s", ge=1, le=1000)
+    """When the region is too small: after so many successes in a row its side doubles."""
+    candidates: int = setting(5000, "Candidates", advanced=True, ge=1, le=100_000)
+    """Points of the region among which a Thompson sample chooses; at most 100 d are drawn."""
+    perturbed: int = setting(20, "Perturbed coordinates", advanced=True, ge=1, le=100_000)
+    """How many coordinates of a candidate differ from the best point, on average. Few: local steps along some
+    axes, which high dimension needs."""
+    features: int = setting(512, "Features", advanced=True, ge=16, le=100_000)
+    """How exactly a Thompson sample follows the prior: random Fourier features, more are slower."""
     refit_every: float = refit_setting(0.05)
+    n_init: int = n_init_setting(20, "Sobol points that each new region starts from.")
 
     @field_validator("L_min")
     @classmethod
@@ -121,29 +97,19 @@ class Region:
     failures: int = 0
     best: float = float("inf")
 
-    def collapsed(self, config: RegionConfig) -> bool:
-        """Whether it is below L_min."""
-        return self.length < config.L_min
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, which knows no infinity."""
+        return {**asdict(self), "best": self.best if np.isfinite(self.best) else None}
 
-
-def region_to_json(region: Region) -> dict[str, Any]:
-    """Plain JSON, which knows no infinity."""
-    return {**asdict(region), "best": region.best if np.isfinite(region.best) else None}
-
-
-def region_from_json(given: dict[str, Any]) -> Region:
-    """The inverse of `region_to_json`."""
-    return Region(**{**given, "best": np.inf if given["best"] is None else given["best"]})
-
-
-def is_success(y: float, best: float) -> bool:
-    """Whether y beats the best by 1e-3 of its size."""
-    return y < best - 1e-3 * abs(best)
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Region:
+        """The inverse of `to_json`."""
+        return cls(**{**plain, "best": np.inf if plain["best"] is None else plain["best"]})
 
 
 def after_value(region: Region, config: RegionConfig, failure_tolerance: int, y: float) -> Region:
-    """The region after a value: counts, then L doubled or halved."""
-    success = is_success(y, region.best) if np.isfinite(region.best) else True
+    """The region after a value: counts, then L doubled or halved. A success gains 1e-3 of the best's size."""
+    success = not np.isfinite(region.best) or y < region.best - 1e-3 * abs(region.best)
     successes = region.successes + 1 if success else 0
     failures = 0 if success else region.failures + 1
     length, best = region.length, min(y, region.best)
@@ -152,18 +118,6 @@ def after_value(region: Region, config: RegionConfig, failure_tolerance: int, y:
     if failures == failure_tolerance:
         return Region(length / 2.0, best=best)
     return Region(length, successes, failures, best)
-
-
-def change_event(t: int, before: Region, after: Region, tolerance: int) -> RegionChanged:
-    """A change of L, in words."""
-    grows = after.length > before.length
-    why = f"{tolerance} {'successes' if grows else 'failures'} in a row"
-    what = "grows" if grows else "shrinks"
-    text = (
-        f"Evaluation {t}: {why}; the region {what} from L = {before.length:.3g} to "
-        f"{after.length:.3g}. Best of the region {after.best:.6g}."
-    )
-    return RegionChanged(t, before.length, after.length, after.best, text)
 
 
 def region_box(centre: Array, lengthscale: Array, length: float) -> tuple[Array, Array]:
@@ -202,3 +156,79 @@ def propose_inside(
         centre[chosen.indices] + chosen.data, low[chosen.indices], high[chosen.indices]
     )
     return Proposal(u, fitted - began, perf_counter() - fitted)
+
+
+class RegionOptimizer(ModelOptimizer):
+    """A local model around the best point of a region that doubles, halves and is given up.
+
+    A method gives the failure tolerance and what follows a region that is given up.
+    """
+
+    config: RegionConfig
+
+    def __init__(self, config: RegionConfig, D: int, seed: int) -> None:
+        super().__init__(D, seed)
+        self.config = config
+        self.restart(0)
+
+    def restart(self, first: int) -> None:
+        """A new region, whose data begin with the evaluation of that index."""
+        self.first = first
+        self.region, self.gp = Region(self.config.L_init), self.config.new_model()
+
+    @property
+    @abstractmethod
+    def failure_tolerance(self) -> int:
+        """Failures in a row after which the region halves."""
+
+    @abstractmethod
+    def collapse(self, t: int) -> Event:
+        """Go on after evaluation t from a region that is below L_min."""
+
+    def refine(self, z: Array) -> Array:
+        """A stored point in the space that the region is in now."""
+        return z
+
+    def ask(self) -> Candidate:
+        """A starting point of the region, or the minimum of a Thompson sample inside it."""
+        t, number = len(self.observed) + 1, len(self.observed) - self.first
+        rng, n_init = stream(self.seed, t), self.config.n_init
+        if number < n_init or not np.isfinite(self.region.best):
+            design = sobol(n_init, self.d or self.D, stream(self.seed, self.first + 1))
+            z = 2.0 * starting_point(design, number, rng) - 1.0
+            return Candidate(t, z, self.lift(z), self.d)
+        U = np.stack([(self.refine(z) + 1.0) / 2.0 for z in self.observed.points[self.first :]])
+        y = self.observed.values_for_model()[self.first :]
+        u, *seconds = propose_inside(self.gp, self.config, self.region.length, (U, y), rng)
+        z = np.clip(2.0 * u - 1.0, -1.0, 1.0)
+        return Candidate(t, z, self.lift(z), self.d, *seconds)
+
+    def after(self, candidate: Candidate, y: float) -> list[Event]:
+        """Move the region; give it up below L_min."""
+        before, config, tolerance = self.region, self.config, self.failure_tolerance
+        if not np.isfinite(y):  # a failure spends budget, not patience
+            return []
+        if len(self.observed) - self.first <= config.n_init:
+            self.region = Region(before.length, best=min(y, before.best))
+            return []
+        self.region = after_value(before, config, tolerance, y)
+        if self.region.length == before.length:
+            return []
+        if self.region.length < config.L_min:
+            return [self.collapse(candidate.t)]
+        grows = self.region.length > before.length
+        why = f"{config.success_tolerance} successes" if grows else f"{tolerance} failures"
+        text = (
+            f"Evaluation {candidate.t}: {why} in a row; the region {'grows' if grows else 'shrinks'} from "
+            f"L = {before.length:.3g} to {self.region.length:.3g}. Best of the region {self.region.best:.6g}."
+        )
+        return [RegionChanged(candidate.t, before.length, self.region.length, self.region.best, text)]
+
+    def own_state(self) -> dict[str, Any]:
+        """The region, where its data begin, and the model's hyper-parameters."""
+        return {"region": self.region.to_json(), "first": self.first, **super().own_state()}
+
+    def load_own_state(self, state: dict[str, Any]) -> None:
+        """The inverse of `own_state`."""
+        super().load_own_state(state)
+        self.region, self.first = Region.from_json(state["region"]), int(state["first"])

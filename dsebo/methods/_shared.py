@@ -61,38 +61,14 @@ class ModelConfig(MethodConfig):
 class SearchConfig(ModelConfig):
     """How the acquisition is searched by gradients."""
 
-    restarts: int = setting(
-        5,
-        "Restarts",
-        "How many of the best samples are followed to a local minimum of the acquisition.",
-        advanced=True,
-        ge=1,
-        le=1000,
-    )
-    raw_samples: int = setting(
-        100,
-        "Raw samples",
-        "Random points of the box, from which the starts of the search are chosen.",
-        advanced=True,
-        ge=1,
-        le=100_000,
-    )
-    local_samples: int = setting(
-        50,
-        "Local samples",
-        "Points around the best evaluations, from which starts are chosen too.",
-        advanced=True,
-        ge=0,
-        le=100_000,
-    )
-    acq_iterations: int = setting(
-        40,
-        "Iterations of the search",
-        "How far the acquisition is followed: steps of L-BFGS at most. 0: the best sample is taken as it is.",
-        advanced=True,
-        ge=0,
-        le=10_000,
-    )
+    restarts: int = setting(5, "Restarts", advanced=True, ge=1, le=1000)
+    """How many of the best samples are followed to a local minimum of the acquisition."""
+    raw_samples: int = setting(100, "Raw samples", advanced=True, ge=1, le=100_000)
+    """Random points of the box, from which the starts of the search are chosen."""
+    local_samples: int = setting(50, "Local samples", advanced=True, ge=0, le=100_000)
+    """Points around the best evaluations, from which starts are chosen too."""
+    acq_iterations: int = setting(40, "Iterations of the search", advanced=True, ge=0, le=10_000)
+    """How far the acquisition is followed: steps of L-BFGS at most. 0: the best sample is taken as it is."""
 
     def search_settings(self, kappa_scale: float = 0.1) -> AcquisitionSettings:
         """How the acquisition is searched."""
@@ -112,15 +88,9 @@ class SearchConfig(ModelConfig):
 class SubspaceConfig(SearchConfig):
     """A subspace of one fixed dimension d."""
 
-    d: int = setting(
-        30,
-        "Subspace dimension",
-        "How many dimensions are searched, from the first evaluation to the last. Too few miss the "
-        "optimum, too many need more evaluations. Default min(D, 30).",
-        "d",
-        ge=1,
-        le=MAX_D,
-    )
+    d: int = setting(30, "Subspace dimension", symbol="d", ge=1, le=MAX_D)
+    """How many dimensions are searched, from the first evaluation to the last. Too few miss the optimum, too
+    many need more evaluations. Default min(D, 30)."""
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
@@ -149,7 +119,21 @@ class FullConfig(SearchConfig):
         return 8 * D * (4 * (self.raw_samples + self.local_samples) + 25 * self.restarts)
 
 
-class BoxBO(Optimizer):
+class ModelOptimizer(Optimizer):
+    """A method with one Gaussian process, whose hyper-parameters are its state."""
+
+    gp: Surrogate
+
+    def own_state(self) -> dict[str, Any]:
+        """The model's hyper-parameters."""
+        return {"surrogate": self.gp.state_dict()}
+
+    def load_own_state(self, state: dict[str, Any]) -> None:
+        """The inverse of `own_state`."""
+        self.gp.load_state_dict(state["surrogate"])
+
+
+class BoxBO(ModelOptimizer):
     """Ordinary Bayesian optimization in a box; a method says which model, design and acquisition.
 
     z in [-1, 1]^d; the model sees u = (z + 1) / 2, as the authors' priors are for [0, 1]^d.
@@ -195,11 +179,3 @@ class BoxBO(Optimizer):
         u, *seconds = propose(self.gp, self.search, self.score, data, (0.0, 1.0), rng)
         z = np.clip(2.0 * u - 1.0, -1.0, 1.0)
         return Candidate(t, z, self.lift(z), self.d, *seconds)
-
-    def own_state(self) -> dict[str, Any]:
-        """The model's hyper-parameters."""
-        return {"surrogate": self.gp.state_dict()}
-
-    def load_own_state(self, state: dict[str, Any]) -> None:
-        """The inverse of `own_state`."""
-        self.gp.load_state_dict(state["surrogate"])

@@ -1,10 +1,12 @@
 """Bayesian optimization in several random subspaces, a bandit choosing whose turn it is.
 
-Nine strategies of one optimizer: each differs in nothing but its policy (`_policies.py`).
+Nine strategies of one optimizer: each differs in nothing but the rule that chooses the next arm.
+Notation: r the mean reward of an arm, s² its variance (1 until n = 2), n its pulls, T the horizon.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, Literal
 
@@ -13,9 +15,8 @@ import numpy as np
 from dsebo.events import ArmPulled, Event
 from dsebo.gp.acquisition import propose_by_bound
 from dsebo.gp.surrogate import Surrogate
-from dsebo.methods import _policies as policies
+from dsebo.methods._arms import Choice, History, largest
 from dsebo.methods._embeddings import GaussianEmbedding, Scale, clipping_warning, fingerprint, scale_setting
-from dsebo.methods._policies import Choice, History
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, stream
 from dsebo.methods.cost import Coefficients
@@ -29,26 +30,17 @@ class BanditConfig(SearchConfig):
 
     family = "Bandits"
 
-    largest: int = setting(
-        100,
-        "Largest arm",
-        "Which subspaces compete: those of dimension 10, 20, 30, 50, 70, 90, 100 up to this.",
-        "d_max",
-        ge=10,
-        le=100,
-    )
+    largest: int = setting(100, "Largest arm", symbol="d_max", ge=10, le=100)
+    """Which subspaces compete: those of dimension 10, 20, 30, 50, 70, 90, 100 up to this."""
     scale: Scale = scale_setting("unit")
-    reward: Literal["value", "rank"] = setting(
-        "value",
-        "Reward",
-        "What the bandit collects: −y of the point, as in the paper, or its rank among all, in [0, 1], which "
-        "does not depend on the scale of the function.",
-    )
+    reward: Literal["value", "rank"] = setting("value", "Reward")
+    """What the bandit collects: −y of the point, as in the paper, or its rank among all, in [0, 1], which
+    does not depend on the scale of the function."""
     kappa_scale: float = kappa_setting()
 
     @abstractmethod
-    def policy(self) -> policies.Policy:
-        """The rule that chooses the next arm."""
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """The next arm, from the pulls so far; every arm has been begun."""
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
@@ -95,9 +87,9 @@ class BanditExtremeConfig(BanditConfig):
 
     method: Literal["bandit-extreme"] = "bandit-extreme"
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.extreme
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        return largest(seen.best_rewards, "largest single reward")
 
 
 class BanditCUcbConfig(BanditConfig):
@@ -108,9 +100,10 @@ class BanditCUcbConfig(BanditConfig):
 
     method: Literal["bandit-c-ucb"] = "bandit-c-ucb"
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.c_ucb
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        bonus = np.sqrt(2.0 * math.log(seen.horizon) / seen.pulls)
+        return largest(seen.means + bonus, "largest upper bound")
 
 
 class BanditEpsilonGreedyConfig(BanditConfig):
@@ -120,13 +113,14 @@ class BanditEpsilonGreedyConfig(BanditConfig):
     coefficients = Coefficients(n=6.93e6, n_D=153, n2_d=42)
 
     method: Literal["bandit-epsilon-greedy"] = "bandit-epsilon-greedy"
-    epsilon: float = setting(
-        0.5, "Share of exploration", "How often any arm is pulled instead of the best one.", "ε", ge=0, le=1
-    )
+    epsilon: float = setting(0.5, "Share of exploration", symbol="ε", ge=0, le=1)
+    """How often any arm is pulled instead of the best one."""
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.epsilon_greedy(self.epsilon)
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        if rng.random() < self.epsilon:
+            return Choice(int(rng.integers(seen.arms)), seen.means, "drawn at random")
+        return largest(seen.means, "largest mean reward")
 
 
 class BanditSoftmaxConfig(BanditConfig):
@@ -136,18 +130,15 @@ class BanditSoftmaxConfig(BanditConfig):
     coefficients = Coefficients(n=6.93e6, n_D=122, n2_d=168, n3_d=0.189)
 
     method: Literal["bandit-softmax"] = "bandit-softmax"
-    temperature: float = setting(
-        1.0,
-        "Temperature",
-        "How even the choice is, in units of the reward. High τ: any arm; low τ: the best mean.",
-        "τ",
-        gt=0,
-        le=1e9,
-    )
+    temperature: float = setting(1.0, "Temperature", symbol="τ", gt=0, le=1e9)
+    """How even the choice is, in units of the reward. High τ: any arm; low τ: the best mean."""
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.softmax(self.temperature)
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        means = seen.means
+        weights = np.exp((means - means.max()) / self.temperature)  # shifted: no overflow
+        chances = weights / weights.sum()
+        return Choice(int(rng.choice(seen.arms, p=chances)), chances, "drawn by its probability")
 
 
 class BanditSuccessiveHalvingConfig(BanditConfig):
@@ -158,9 +149,23 @@ class BanditSuccessiveHalvingConfig(BanditConfig):
 
     method: Literal["bandit-successive-halving"] = "bandit-successive-halving"
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.successive_halving
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        alive, start = list(range(seen.arms)), 0
+        rounds = math.ceil(math.log2(seen.arms)) if seen.arms > 1 else 0
+        arm, why = None, "the winner"
+        for number in range(1, rounds + 1):
+            share = max(1, seen.horizon // (rounds * len(alive)))
+            end = start + share * len(alive)
+            if len(seen) < end:
+                arm, why = alive[(len(seen) - start) % len(alive)], f"round {number}, {len(alive)} arms left"
+                break
+            means = seen.first(end).means
+            alive = sorted(sorted(alive, key=lambda arm: -means[arm])[: math.ceil(len(alive) / 2)])
+            start = end
+        scores = np.full(seen.arms, np.nan)
+        scores[alive] = seen.means[alive]
+        return Choice(alive[0] if arm is None else arm, scores, why)
 
 
 class BanditUcbEConfig(BanditConfig):
@@ -170,18 +175,12 @@ class BanditUcbEConfig(BanditConfig):
     coefficients = Coefficients(n=5.39e6, n_D=189, n2_d=227, n3_d=0.0682)
 
     method: Literal["bandit-ucb-e"] = "bandit-ucb-e"
-    exploration: float = setting(
-        0.5,
-        "Bonus",
-        "How much an arm with few pulls n attracts: √(c / n) is added to its mean reward.",
-        "c",
-        ge=0,
-        le=1e9,
-    )
+    exploration: float = setting(0.5, "Bonus", symbol="c", ge=0, le=1e9)
+    """How much an arm with few pulls n attracts: √(c / n) is added to its mean reward."""
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.ucb_e(self.exploration)
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        return largest(seen.means + np.sqrt(self.exploration / seen.pulls), "largest upper bound")
 
 
 class BanditThompsonConfig(BanditConfig):
@@ -192,9 +191,9 @@ class BanditThompsonConfig(BanditConfig):
 
     method: Literal["bandit-thompson"] = "bandit-thompson"
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.thompson
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        return largest(rng.normal(seen.means, np.sqrt(seen.variances / seen.pulls)), "largest draw")
 
 
 class BanditExpectationConfig(BanditConfig):
@@ -205,9 +204,9 @@ class BanditExpectationConfig(BanditConfig):
 
     method: Literal["bandit-expectation"] = "bandit-expectation"
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.expectation
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        return largest(seen.means, "largest mean reward")
 
 
 class BanditRandomConfig(BanditConfig):
@@ -218,9 +217,10 @@ class BanditRandomConfig(BanditConfig):
 
     method: Literal["bandit-random"] = "bandit-random"
 
-    def policy(self) -> policies.Policy:
-        """See `BanditConfig.policy`."""
-        return policies.uniform
+    def choose(self, seen: History, rng: np.random.Generator) -> Choice:
+        """See `BanditConfig.choose`."""
+        chances = np.full(seen.arms, 1.0 / seen.arms)
+        return Choice(int(rng.integers(seen.arms)), chances, "drawn at random")
 
 
 class BanditBO(Optimizer):
@@ -237,7 +237,6 @@ class BanditBO(Optimizer):
         self.embeddings = [GaussianEmbedding(D, d, config.scale, rng) for d in self.dims]
         self.models = [Surrogate(config.surrogate_settings()) for _ in self.dims]
         self.search = config.search_settings(config.kappa_scale)
-        self.policy = config.policy()
 
     @property
     def d(self) -> int | None:
@@ -252,10 +251,10 @@ class BanditBO(Optimizer):
         return History(len(self.dims), arms, y, self.budget, self.config.reward)
 
     def choose(self, n: int, rng: np.random.Generator) -> Choice:
-        """The arm after n pulls: each once, then as the policy says."""
+        """The arm after n pulls: each once, then as the strategy says."""
         if n < len(self.dims):
             return Choice(n, np.empty(0), "its first point")
-        return self.policy(self.history(n), rng)
+        return self.config.choose(self.history(n), rng)
 
     def ask(self) -> Candidate:
         """The next point of the chosen arm."""
@@ -285,19 +284,9 @@ class BanditBO(Optimizer):
             f"Evaluation {t}: arm d = {d}{moves} ({choice.why}); pulled "
             f"{seen.pulls[choice.arm]} times, mean reward {seen.means[choice.arm]:.6g}."
         )
-        return [
-            ArmPulled(
-                t,
-                before,
-                d,
-                self.dims,
-                tuple(seen.pulls.tolist()),
-                tuple(seen.means.tolist()),
-                tuple(seen.least.tolist()),
-                tuple(choice.scores.tolist()),
-                text,
-            )
-        ]
+        table = (seen.pulls, seen.means, seen.least, choice.scores)
+        pulls, means, bests, scores = (tuple(row.tolist()) for row in table)
+        return [ArmPulled(t, before, d, self.dims, pulls, means, bests, scores, text)]
 
     def lift(self, z: Array) -> Array:
         """x = clip(A z) with the embedding of z's arm."""

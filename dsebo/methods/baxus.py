@@ -16,19 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from dsebo.events import Event, Restarted, Split
-from dsebo.gp.designs import sobol, starting_point
 from dsebo.methods._embeddings import SignedBins, fingerprint, random_signs
-from dsebo.methods._region import (
-    Region,
-    RegionConfig,
-    after_value,
-    change_event,
-    propose_inside,
-    region_from_json,
-    region_to_json,
-)
+from dsebo.methods._region import Region, RegionConfig, RegionOptimizer
 from dsebo.methods._shared import n_init_setting
-from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods.base import Array, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
@@ -40,14 +31,8 @@ class BaxusConfig(RegionConfig):
     coefficients = Coefficients(n2_d=121, n3=133)
 
     method: Literal["baxus"] = "baxus"
-    b: int = setting(
-        3,
-        "New bins per split",
-        "How fast the subspace grows: each bin of variables splits into b + 1, so d is multiplied by it.",
-        "b",
-        ge=1,
-        le=1000,
-    )
+    b: int = setting(3, "New bins per split", symbol="b", ge=1, le=1000)
+    """How fast the subspace grows: each bin of variables splits into b + 1, so d is multiplied by it."""
     n_init: int = n_init_setting(10, "Sobol points of the first subspace, before the model is used.")
 
     def build(self, D: int, budget: int, seed: int) -> BAxUS:
@@ -100,46 +85,33 @@ def parents(coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:
     return parent
 
 
-class BAxUS(Optimizer):
+class BAxUS(RegionOptimizer):
     """TuRBO in a subspace that refines its bins whenever the region collapses."""
 
+    config: BaxusConfig
+
     def __init__(self, config: BaxusConfig, D: int, budget: int, seed: int) -> None:
-        super().__init__(D, seed)
-        self.config, self.budget = config, budget
+        self.budget, self.stage = budget, 0
         rng = stream(seed, 0)
         stages = nested_bins(D, config.b, rng)
         signs = random_signs(D, rng)
         self.stages = [SignedBins(bins, signs) for bins in stages]
         self.dims = [int(bins.max()) + 1 for bins in stages]
         self.parents = [parents(*pair) for pair in pairwise(stages)]
-        self.stage, self.first = 0, 0
-        self.region, self.gp = Region(config.L_init), config.new_model()
+        super().__init__(config, D, seed)
 
     @property
     def d(self) -> int:
         """Dimension of the current subspace."""
         return self.dims[self.stage]
 
-    def failure_tolerance(self, stage: int) -> int:
+    @property
+    def failure_tolerance(self) -> int:
         """min(m_i / k, d_i): k halvings end a stage, m_i proportional to d_i and m_0 + ... = m."""
-        d_i, config = self.dims[stage], self.config
+        config = self.config
         halvings = max(1, math.floor(math.log2(config.L_init / config.L_min)))
-        share = self.budget * d_i / sum(self.dims)
-        return max(1, min(math.floor(share / halvings), d_i))
-
-    def ask(self) -> Candidate:
-        """A starting point of the subspace, or the minimum of a Thompson sample in the region."""
-        t, number = len(self.observed) + 1, len(self.observed) - self.first
-        rng = stream(self.seed, t)
-        if number < self.config.n_init or not np.isfinite(self.region.best):
-            design = sobol(self.config.n_init, self.d, stream(self.seed, self.first + 1))
-            z = 2.0 * starting_point(design, number, rng) - 1.0
-            return Candidate(t, z, self.lift(z), self.d)
-        U = np.stack([(self.refine(z) + 1.0) / 2.0 for z in self.observed.points[self.first :]])
-        y = self.observed.values_for_model()[self.first :]
-        u, *seconds = propose_inside(self.gp, self.config, self.region.length, (U, y), rng)
-        z = np.clip(2.0 * u - 1.0, -1.0, 1.0)
-        return Candidate(t, z, self.lift(z), self.d, *seconds)
+        share = self.budget * self.d / sum(self.dims)
+        return max(1, min(math.floor(share / halvings), self.d))
 
     def refine(self, z: Array) -> Array:
         """The same point in the current subspace: each new bin takes its parent's value."""
@@ -147,24 +119,9 @@ class BAxUS(Optimizer):
             z = z[self.parents[stage]]
         return z
 
-    def after(self, candidate: Candidate, y: float) -> list[Event]:
-        """Move the region; split the bins when it collapses, start again when none can split."""
-        if not np.isfinite(y):  # a failure spends budget, not patience
-            return []
-        if len(self.observed) - self.first <= self.config.n_init:
-            self.region = Region(self.region.length, best=min(y, self.region.best))
-            return []
-        before, tolerance = self.region, self.failure_tolerance(self.stage)
-        self.region = after_value(before, self.config, tolerance, y)
-        if self.region.length == before.length:
-            return []
-        if self.region.collapsed(self.config):
-            return [
-                self._split(candidate.t) if self.stage + 1 < len(self.dims) else self._restart(candidate.t)
-            ]
-        grows = self.region.length > before.length
-        counted = self.config.success_tolerance if grows else tolerance
-        return [change_event(candidate.t, before, self.region, counted)]
+    def collapse(self, t: int) -> Event:
+        """Split the bins; start again when none can split."""
+        return self._split(t) if self.stage + 1 < len(self.dims) else self._restart(t)
 
     def _split(self, t: int) -> Split:
         """Every bin splits; its lengthscale is copied, L is reset, all data stay."""
@@ -184,8 +141,8 @@ class BAxUS(Optimizer):
 
     def _restart(self, t: int) -> Restarted:
         """No bin is left to split: a new region, from new points of the last subspace."""
-        best, self.first = self.region.best, len(self.observed)
-        self.region, self.gp = Region(self.config.L_init), self.config.new_model()
+        best = self.region.best
+        self.restart(len(self.observed))
         text = (
             f"Evaluation {t}: the region is below L_min at d = {self.d} = D; a new one starts from "
             f"{self.config.n_init} points. Best of the one given up {best:.6g}."
@@ -201,16 +158,10 @@ class BAxUS(Optimizer):
         return fingerprint(*(stage.bins for stage in self.stages), self.stages[0].signs)
 
     def own_state(self) -> dict[str, Any]:
-        """Stage, region, where its data begin, and the model's hyper-parameters."""
-        return {
-            "stage": self.stage,
-            "first": self.first,
-            "region": region_to_json(self.region),
-            "surrogate": self.gp.state_dict(),
-        }
+        """The stage, and what every region has."""
+        return {"stage": self.stage, **super().own_state()}
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
-        self.stage, self.first = int(state["stage"]), int(state["first"])
-        self.region = region_from_json(state["region"])
-        self.gp.load_state_dict(state["surrogate"])
+        super().load_own_state(state)
+        self.stage = int(state["stage"])

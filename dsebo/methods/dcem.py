@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.methods._population import Population
+from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import Array, MethodConfig
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
@@ -21,38 +21,14 @@ class DcemConfig(MethodConfig):
     coefficients = Coefficients(n=1.5e5, n_D=17.4)
 
     method: Literal["dcem"] = "dcem"
-    population: int = setting(
-        20,
-        "Samples",
-        "Points of a generation. Many: each step is surer, and there are fewer.",
-        "N",
-        ge=2,
-        le=100_000,
-    )
-    elites: int = setting(
-        10,
-        "Elites",
-        "How many of them the next generation is drawn around. Few: it narrows quickly. Below the samples.",
-        "k",
-        ge=1,
-        le=100_000,
-    )
-    sharpness: float = setting(
-        1.0,
-        "Sharpness",
-        "How hard the choice of elites is. Large τ: the best only; small τ: equal weights.",
-        "τ",
-        gt=0,
-        le=1e6,
-    )
-    sigma: float = setting(
-        0.3,
-        "First deviation",
-        "How far the first generation spreads: its standard deviation, in a box from -1 to 1.",
-        "σ",
-        gt=0,
-        le=10,
-    )
+    population: int = setting(20, "Samples", symbol="N", ge=2, le=100_000)
+    """Points of a generation. Many: each step is surer, and there are fewer."""
+    elites: int = setting(10, "Elites", symbol="k", ge=1, le=100_000)
+    """How many of them the next generation is drawn around. Few: it narrows quickly. Below the samples."""
+    sharpness: float = setting(1.0, "Sharpness", symbol="τ", gt=0, le=1e6)
+    """How hard the choice of elites is. Large τ: the best only; small τ: equal weights."""
+    sigma: float = setting(0.3, "First deviation", symbol="σ", gt=0, le=10)
+    """How far the first generation spreads: its standard deviation, in a box from -1 to 1."""
 
     @field_validator("elites")
     @classmethod
@@ -70,11 +46,9 @@ class DcemConfig(MethodConfig):
 
 
 @dataclass(frozen=True)
-class Normal:
-    """Where the points are drawn from after `generation` generations."""
+class Normal(Distribution):
+    """Independent normals."""
 
-    generation: int
-    mean: Array  # (D,)
     deviation: Array  # (D,)
 
     @property
@@ -115,10 +89,7 @@ class DCEM(Population[Normal]):
 
     def update(self, state: Normal, first: int, X: Array, y: Array) -> Normal:
         """Mean and deviation by the weights."""
-        finite = np.isfinite(y)
-        if not finite.any():  # nothing to learn from
-            return Normal(state.generation + 1, state.mean, state.deviation)
-        y = np.where(finite, y, y[finite].max())
+        y = np.minimum(y, y[np.isfinite(y)].max())
         weights = soft_elites(y, self.config.elites, self.config.sharpness)
         weights = weights / weights.sum()
         mean = weights @ X

@@ -29,96 +29,38 @@ class DseboConfig(SearchConfig):
     coefficients = Coefficients(n=8.03e6, n3=24.9)  # of fit and acquisition
 
     method: Literal["dsebo"] = "dsebo"
-    variant: Variant = setting(
-        "paper",
-        "Variant",
-        "As the paper describes the method, or as its authors' code does it, which steps and waits "
-        "differently and has another Gaussian process.",
-    )
-    beta: float = setting(
-        12.0,
-        "Expansion scale",
-        "How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, "
-        "impatient steps. Try 1, 12, 32.",
-        "β",
-        gt=0,
-        le=1e6,
-    )
-    d_l: int = setting(
-        5,
-        "First dimension",
-        "Where the subspace starts. Small: the first evaluations learn much about little. Default 5.",
-        "d_l",
-        ge=1,
-        le=MAX_D,
-    )
-    d_h: int = setting(
-        100,
-        "Largest dimension",
-        "How far the subspace may grow. Below d_e the optimum is out of reach. Default min(D, 100).",
-        "d_h",
-        ge=1,
-        le=MAX_D,
-    )
-    alpha: float = setting(
-        0.5,
-        "Least gain",
-        "What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of "
-        "patience. Compare it with the values of the function.",
-        "α",
-        advanced=True,
-        ge=0,
-    )
-    alpha_mode: AlphaMode = setting(
-        "absolute",
-        "Gain is measured",
-        "In units of the function, or as a share of the spread of the values so far.",
-        advanced=True,
-    )
-    min_step: int = setting(
-        0,
-        "Least step",
-        "The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good.",
-        "Δd_min",
-        advanced=True,
-        ge=0,
-        le=MAX_D,
-    )
+    variant: Variant = setting("paper", "Variant")
+    """As the paper describes the method, or as its authors' code does it, which steps and waits differently
+    and has another Gaussian process."""
+    beta: float = setting(12.0, "Expansion scale", symbol="β", gt=0, le=1e6)
+    """How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, impatient
+    steps. Try 1, 12, 32."""
+    d_l: int = setting(5, "First dimension", symbol="d_l", ge=1, le=MAX_D)
+    """Where the subspace starts. Small: the first evaluations learn much about little. Default 5."""
+    d_h: int = setting(100, "Largest dimension", symbol="d_h", ge=1, le=MAX_D)
+    """How far the subspace may grow. Below d_e the optimum is out of reach. Default min(D, 100)."""
+    alpha: float = setting(0.5, "Least gain", symbol="α", advanced=True, ge=0)
+    """What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of patience.
+    Compare it with the values of the function."""
+    alpha_mode: AlphaMode = setting("absolute", "Gain is measured", advanced=True)
+    """In units of the function, or as a share of the spread of the values so far."""
+    min_step: int = setting(0, "Least step", symbol="Δd_min", advanced=True, ge=0, le=MAX_D)
+    """The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good."""
     kappa_scale: float = kappa_setting()
-    kernel: Kernel = setting(
-        "matern",
-        "Kernel",
-        "How smooth the function is taken to be: Matérn-5/2 (less) or squared exponential (very), with one "
-        "lengthscale per dimension.",
-        advanced=True,
-    )
+    kernel: Kernel = setting("matern", "Kernel", advanced=True)
+    """How smooth the function is taken to be: Matérn-5/2 (less) or squared exponential (very), with one
+    lengthscale per dimension."""
     lengthscale_prior: LengthscalePrior = setting(
-        "dimension-scaled",
-        "Prior of the lengthscales",
-        "How far values are expected to hold: growing with √d (BoTorch's prior now), or Gamma(3, 6) "
-        "(BoTorch's then).",
-        advanced=True,
+        "dimension-scaled", "Prior of the lengthscales", advanced=True
     )
-    fit_outputscale: bool = setting(
-        False,
-        "Fit the output scale",
-        "Whether the height of the function is learnt too; else it is the targets' variance.",
-        advanced=True,
-    )
-    targets: Targets = setting(
-        "standardised",
-        "Targets",
-        "What the Gaussian process is fitted to: values with mean 0 and variance 1, or with mean 0 only.",
-        advanced=True,
-    )
-    embedding_seed: int | None = setting(
-        None,
-        "Seed of the embedding",
-        "Draws S alone, to see another embedding in the same run. Empty: it follows the run's seed.",
-        advanced=True,
-        ge=0,
-        le=MAX_SEED,
-    )
+    """How far values are expected to hold: growing with √d (BoTorch's prior now), or Gamma(3, 6) (BoTorch's
+    then)."""
+    fit_outputscale: bool = setting(False, "Fit the output scale", advanced=True)
+    """Whether the height of the function is learnt too; else it is the targets' variance."""
+    targets: Targets = setting("standardised", "Targets", advanced=True)
+    """What the Gaussian process is fitted to: values with mean 0 and variance 1, or with mean 0 only."""
+    embedding_seed: int | None = setting(None, "Seed of the embedding", advanced=True, ge=0, le=MAX_SEED)
+    """Draws S alone, to see another embedding in the same run. Empty: it follows the run's seed."""
 
     AUTHORS: ClassVar[dict[str, Any]] = {
         "kappa_scale": 1.0,
@@ -168,14 +110,7 @@ class DseboConfig(SearchConfig):
     def strategy(self, budget: int) -> Strategy:
         """The expansion strategy of a run of that budget."""
         return Strategy(
-            d_l=self.d_l,
-            d_h=self.d_h,
-            beta=self.beta,
-            budget=budget,
-            alpha=self.alpha,
-            alpha_mode=self.alpha_mode,
-            variant=self.variant,
-            min_step=self.min_step,
+            self.d_l, self.d_h, self.beta, budget, self.alpha, self.alpha_mode, self.variant, self.min_step
         )
 
     def model_dimension(self, D: int) -> float:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dsebo.methods._population import Population
+from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import Array, MethodConfig, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
@@ -28,30 +28,12 @@ class LmMaEsConfig(MethodConfig):
     coefficients = Coefficients(n=2.54e5, n_D=13.3)
 
     method: Literal["lm-ma-es"] = "lm-ma-es"
-    offspring: int = setting(
-        24,
-        "Offspring",
-        "Points of a generation. Many: each step is surer, and there are fewer. Default 4 + ⌊3 ln D⌋.",
-        "λ",
-        ge=4,
-        le=100_000,
-    )
-    paths: int = setting(
-        24,
-        "Direction vectors",
-        "How much is remembered of past steps: vectors along which new points are stretched. Default λ.",
-        "m",
-        ge=1,
-        le=100_000,
-    )
-    sigma: float = setting(
-        0.3,
-        "First step size",
-        "How far the first generation spreads: its standard deviation, in a box from -1 to 1.",
-        "σ",
-        gt=0,
-        le=10,
-    )
+    offspring: int = setting(24, "Offspring", symbol="λ", ge=4, le=100_000)
+    """Points of a generation. Many: each step is surer, and there are fewer. Default 4 + ⌊3 ln D⌋."""
+    paths: int = setting(24, "Direction vectors", symbol="m", ge=1, le=100_000)
+    """How much is remembered of past steps: vectors along which new points are stretched. Default λ."""
+    sigma: float = setting(0.3, "First step size", symbol="σ", gt=0, le=10)
+    """How far the first generation spreads: its standard deviation, in a box from -1 to 1."""
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
@@ -77,11 +59,9 @@ class LmMaEsConfig(MethodConfig):
 
 
 @dataclass(frozen=True)
-class Strategy:
-    """Where the evolution strategy stands after `generation` generations."""
+class Strategy(Distribution):
+    """Where the evolution strategy stands."""
 
-    generation: int
-    mean: Array  # (D,)
     sigma: float
     s: Array  # (D,)
     M: Array  # (m, D)
@@ -127,8 +107,6 @@ class LMMAES(Population[Strategy]):
     def update(self, state: Strategy, first: int, X: Array, y: Array) -> Strategy:
         """Lines 15 to 21: recombine the better half, then learn."""
         best = np.argsort(y, kind="stable")[: self.w.size]
-        if not np.isfinite(y).any():  # nothing to learn from
-            return Strategy(state.generation + 1, state.mean, state.sigma, state.s, state.M)
         Z = np.stack([stream(self.seed, first + int(k)).standard_normal(self.D) for k in best])
         V = np.stack([self.direction(state, z) for z in Z])
         step_z, mu_w = self.w @ Z, self.mu_w

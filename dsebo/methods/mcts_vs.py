@@ -18,8 +18,8 @@ from dsebo.events import Event, Restarted, Split, SubspaceChanged
 from dsebo.gp.acquisition import log_expected_improvement, propose
 from dsebo.gp.designs import sobol, starting_point
 from dsebo.gp.surrogate import Surrogate
-from dsebo.methods._shared import FullConfig, fit_iterations_setting, n_init_setting
-from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods._shared import FullConfig, ModelOptimizer, fit_iterations_setting, n_init_setting
+from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
@@ -33,39 +33,18 @@ class MctsVsConfig(FullConfig):
     coefficients = Coefficients(n=6.33e6, n_D=9.65e3, n3=64.3)
 
     method: Literal["mcts-vs"] = "mcts-vs"
-    C_p: float = setting(
-        0.1,
-        "Exploration of the tree",
-        "How often variables that look worse are tried, in deviations of the values. 0: never.",
-        "C_p",
-        ge=0,
-        le=1e6,
-    )
-    batches: int = setting(
-        2,
-        "Random halves",
-        "How thoroughly a leaf is tested: random halves per visit, each with its complement.",
-        "N_v",
-        ge=1,
-        le=100,
-    )
-    subset_samples: int = setting(
-        3, "Samples per subset", "Evaluations spent on each of these halves.", "N_s", ge=1, le=1000
-    )
-    split_size: int = setting(
-        3, "Least size to split", "How fine the tree grows: smaller leaves stay.", "N_split", ge=2, le=100_000
-    )
-    right_turns: int = setting(
-        5,
-        "Right turns",
-        "When the tree is doubted: after so many visits to the worse side it is rebuilt.",
-        "N_bad",
-        ge=1,
-        le=100_000,
-    )
-    top: int = setting(
-        20, "Best points", "The variables that are not at work are copied from these.", "k", ge=1, le=100_000
-    )
+    C_p: float = setting(0.1, "Exploration of the tree", symbol="C_p", ge=0, le=1e6)
+    """How often variables that look worse are tried, in deviations of the values. 0: never."""
+    batches: int = setting(2, "Random halves", symbol="N_v", ge=1, le=100)
+    """How thoroughly a leaf is tested: random halves per visit, each with its complement."""
+    subset_samples: int = setting(3, "Samples per subset", symbol="N_s", ge=1, le=1000)
+    """Evaluations spent on each of these halves."""
+    split_size: int = setting(3, "Least size to split", symbol="N_split", ge=2, le=100_000)
+    """How fine the tree grows: smaller leaves stay."""
+    right_turns: int = setting(5, "Right turns", symbol="N_bad", ge=1, le=100_000)
+    """When the tree is doubted: after so many visits to the worse side it is rebuilt."""
+    top: int = setting(20, "Best points", symbol="k", ge=1, le=100_000)
+    """The variables that are not at work are copied from these."""
     n_init: int = n_init_setting(10, "Scrambled Sobol points of the box, before the tree is used.")
     fit_iterations: int = fit_iterations_setting(8, "Each subset starts from the first values again.")
 
@@ -78,7 +57,7 @@ class MctsVsConfig(FullConfig):
         return D / 3
 
 
-class MCTSVS(Optimizer):
+class MCTSVS(ModelOptimizer):
     """A Gaussian process on the chosen variables; the others are copied from good points."""
 
     def __init__(self, config: MctsVsConfig, D: int, seed: int) -> None:
@@ -124,13 +103,9 @@ class MCTSVS(Optimizer):
         """What the tree makes of it."""
         return self.tree.tell(y)
 
-    def own_state(self) -> dict[str, Any]:
-        """The hyper-parameters of the subset's model; the tree follows from the values."""
-        return {"surrogate": self.gp.state_dict()}
-
     def load_own_state(self, state: dict[str, Any]) -> None:
-        """The inverse of `own_state`."""
-        self.gp.load_state_dict(state["surrogate"])
+        """The model of the subset; the tree follows from the values."""
+        super().load_own_state(state)
         self.tree = VariableTree(self.config, self.D, self.seed)
         for y in self.observed.values:
             self.tree.tell(y)

@@ -19,12 +19,9 @@ class RandomConfig(MethodConfig):
     coefficients = Coefficients(n=1.25e5, n_D=1.85)
 
     method: Literal["random"] = "random"
-    points: Literal["uniform", "sobol", "upper-half"] = setting(
-        "uniform",
-        "Points",
-        "Where they are drawn: uniform in the box, spread evenly (scrambled Sobol), or in [0, 1] only, as "
-        "most printed figures suggest.",
-    )
+    points: Literal["uniform", "sobol", "upper-half"] = setting("uniform", "Points")
+    """Where they are drawn: uniform in the box, spread evenly (scrambled Sobol), or in [0, 1] only, as most
+    printed figures suggest."""
 
     def build(self, D: int, budget: int, seed: int) -> RandomSearch:
         """See `MethodConfig.build`."""

@@ -10,8 +10,8 @@ from dsebo.gp.acquisition import Proposal, log_expected_improvement, propose, pr
 from dsebo.gp.designs import sobol, starting_point
 from dsebo.gp.surrogate import Surrogate
 from dsebo.methods._embeddings import GaussianEmbedding, Scale, clipping_warning, scale_setting
-from dsebo.methods._shared import SubspaceConfig, kappa_setting, n_init_setting
-from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, kappa_setting, n_init_setting
+from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
@@ -25,12 +25,9 @@ class RemboConfig(SubspaceConfig):
 
     method: Literal["rembo"] = "rembo"
     scale: Scale = scale_setting("own")
-    acquisition: Literal["ei", "ucb"] = setting(
-        "ei",
-        "Acquisition",
-        "What makes a point worth evaluating: expected improvement, or DSEBO's bound μ − √κ σ. "
-        "DSEBO's scale brings its bound.",
-    )
+    acquisition: Literal["ei", "ucb"] = setting("ei", "Acquisition")
+    """What makes a point worth evaluating: expected improvement, or DSEBO's bound μ − √κ σ. DSEBO's scale
+    brings its bound."""
     n_init: int = n_init_setting(
         10, "Scrambled Sobol points of the z-box, before the model is used. 1 at DSEBO's scale."
     )
@@ -55,7 +52,7 @@ class RemboConfig(SubspaceConfig):
         return clipping_warning(self.scale)
 
 
-class REMBO(Optimizer):
+class REMBO(ModelOptimizer):
     """x = clip(A z) with one Gaussian A; a Gaussian process on z."""
 
     def __init__(self, config: RemboConfig, D: int, seed: int) -> None:
@@ -100,11 +97,3 @@ class REMBO(Optimizer):
     def checksum(self) -> str:
         """A fingerprint of A."""
         return self.embedding.checksum()
-
-    def own_state(self) -> dict[str, Any]:
-        """The model's hyper-parameters."""
-        return {"surrogate": self.gp.state_dict()}
-
-    def load_own_state(self, state: dict[str, Any]) -> None:
-        """The inverse of `own_state`."""
-        self.gp.load_state_dict(state["surrogate"])

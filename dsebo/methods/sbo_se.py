@@ -28,14 +28,8 @@ class SboSeConfig(FullConfig):
     coefficients = Coefficients(n=1.3e7, n_D=1.32e4, n2_d=310, n3=55.7)
 
     method: Literal["sbo-se"] = "sbo-se"
-    ucb_beta: float = setting(
-        1.5,
-        "Exploration",
-        "How much uncertainty attracts: the bound is μ − √β σ. 0: the mean alone.",
-        "β",
-        ge=0,
-        le=1e6,
-    )
+    ucb_beta: float = setting(1.5, "Exploration", symbol="β", ge=0, le=1e6)
+    """How much uncertainty attracts: the bound is μ − √β σ. 0: the mean alone."""
     n_init: int = n_init_setting(20, "Latin hypercube points of the box, evaluated before the model is used.")
     fit_iterations: int = fit_iterations_setting(40, "Each fit starts at √D again.")
 

@@ -16,8 +16,8 @@ from dsebo.events import Event, SubspaceChanged
 from dsebo.gp.acquisition import best_points, descend, kappa, lower_bound, starting_points
 from dsebo.gp.designs import latin_hypercube, starting_point
 from dsebo.gp.surrogate import Surrogate
-from dsebo.methods._shared import SubspaceConfig, kappa_setting, n_init_setting, refit_setting
-from dsebo.methods.base import Array, Candidate, Optimizer, stream
+from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, kappa_setting, n_init_setting, refit_setting
+from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
@@ -30,14 +30,8 @@ class SirboConfig(SubspaceConfig):
 
     method: Literal["sirbo"] = "sirbo"
     n_init: int = n_init_setting(10, "Latin hypercube points of the box, from which B is learnt first.")
-    ridge: float = setting(
-        0.01,
-        "Ridge",
-        "How far B may trust few points: added to their covariance, which has rank n - 1. Large: smoother.",
-        "λ",
-        gt=0,
-        le=1e6,
-    )
+    ridge: float = setting(0.01, "Ridge", symbol="λ", gt=0, le=1e6)
+    """How far B may trust few points: added to their covariance, which has rank n - 1. Large: smoother."""
     kappa_scale: float = kappa_setting()
     refit_every: float = refit_setting(0.05, "Refresh after", "B is learnt")
 
@@ -77,7 +71,7 @@ def sliced_inverse_regression(X: Array, y: Array, d: int, ridge: float) -> Array
     return np.asarray(B / np.where(spread > 1e-12, spread, 1.0))
 
 
-class SIRBO(Optimizer):
+class SIRBO(ModelOptimizer):
     """A Gaussian process on X B; its bound is followed through B to a point of the whole box."""
 
     def __init__(self, config: SirboConfig, D: int, seed: int) -> None:
@@ -166,10 +160,10 @@ class SIRBO(Optimizer):
 
     def own_state(self) -> dict[str, Any]:
         """When B was learnt, and the model's hyper-parameters."""
-        return {"learnt": [self.learnt_before, self.learnt_from], "surrogate": self.gp.state_dict()}
+        return {"learnt": [self.learnt_before, self.learnt_from], **super().own_state()}
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
         self.learnt_before, self.learnt_from = (int(n) for n in state["learnt"])
-        self.gp.load_state_dict(state["surrogate"])
+        super().load_own_state(state)
         self._known = {}

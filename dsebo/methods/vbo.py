@@ -22,13 +22,9 @@ class VboConfig(FullConfig):
     coefficients = Coefficients(n=1.46e7, n_D=3.52e4, n2_d=137)
 
     method: Literal["vbo"] = "vbo"
-    kernel: Literal["rbf", "matern"] = setting(
-        "rbf",
-        "Kernel",
-        "How smooth the function is taken to be: squared exponential (very) or Matérn-5/2 (less), "
-        "with one lengthscale per variable.",
-        advanced=True,
-    )
+    kernel: Literal["rbf", "matern"] = setting("rbf", "Kernel", advanced=True)
+    """How smooth the function is taken to be: squared exponential (very) or Matérn-5/2 (less), with one
+    lengthscale per variable."""
     n_init: int = n_init_setting(10, "Scrambled Sobol points of the box, evaluated before the model is used.")
 
     def build(self, D: int, budget: int, seed: int) -> VBO:

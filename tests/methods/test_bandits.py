@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 
 from dsebo.events import ArmPulled
-from dsebo.methods import _policies as policies
-from dsebo.methods._policies import History
+from dsebo.methods._arms import History
+from dsebo.methods.bandits import (
+    BanditCUcbConfig,
+    BanditEpsilonGreedyConfig,
+    BanditExpectationConfig,
+    BanditExtremeConfig,
+    BanditRandomConfig,
+    BanditSoftmaxConfig,
+    BanditSuccessiveHalvingConfig,
+    BanditThompsonConfig,
+    BanditUcbEConfig,
+)
 from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play, settings_of
 
@@ -51,57 +61,60 @@ def test_rank_rewards_do_not_depend_on_the_scale() -> None:
 
 
 def test_expectation() -> None:
-    assert policies.expectation(table(), rng()).arm == 1
+    assert BanditExpectationConfig().choose(table(), rng()).arm == 1
 
 
 def test_extreme() -> None:
-    assert policies.extreme(table(), rng()).arm == 2
+    assert BanditExtremeConfig().choose(table(), rng()).arm == 2
 
 
 def test_epsilon_greedy() -> None:
-    greedy, free = policies.epsilon_greedy(0.0), policies.epsilon_greedy(1.0)
+    greedy, free = (
+        BanditEpsilonGreedyConfig(epsilon=0.0).choose,
+        BanditEpsilonGreedyConfig(epsilon=1.0).choose,
+    )
     assert {greedy(table(), rng(seed)).arm for seed in range(20)} == {1}
     assert {free(table(), rng(seed)).arm for seed in range(40)} == {0, 1, 2}
-    half = [policies.epsilon_greedy(0.5)(table(), rng(seed)).arm for seed in range(600)]
+    half = [BanditEpsilonGreedyConfig(epsilon=0.5).choose(table(), rng(seed)).arm for seed in range(600)]
     assert np.mean(np.array(half) == 1) == pytest.approx(0.5 + 0.5 / 3, abs=0.06)
 
 
 def test_softmax() -> None:
-    choice = policies.softmax(1.0)(table(), rng())
+    choice = BanditSoftmaxConfig(temperature=1.0).choose(table(), rng())
     weights = np.exp([-2.0, -1.5, -17 / 6])
     assert choice.scores == pytest.approx(weights / weights.sum())
-    drawn = [policies.softmax(1.0)(table(), rng(seed)).arm for seed in range(600)]
+    drawn = [BanditSoftmaxConfig(temperature=1.0).choose(table(), rng(seed)).arm for seed in range(600)]
     assert np.bincount(drawn) / 600 == pytest.approx(choice.scores, abs=0.06)
 
 
 def test_softmax_does_not_overflow() -> None:
     huge = History(2, np.array([0, 1]), np.array([1e9, 1e6]), 10)
-    assert policies.softmax(1.0)(huge, rng()).scores.tolist() == [0.0, 1.0]
+    assert BanditSoftmaxConfig(temperature=1.0).choose(huge, rng()).scores.tolist() == [0.0, 1.0]
 
 
 def test_c_ucb() -> None:
-    choice = policies.c_ucb(table(), rng())
+    choice = BanditCUcbConfig().choose(table(), rng())
     bonus = np.sqrt(2 * math.log(100) / np.array([2, 1, 3]))
     assert choice.scores == pytest.approx(np.array([-2.0, -1.5, -17 / 6]) + bonus)
     assert choice.arm == 1
 
 
 def test_ucb_e() -> None:
-    assert policies.ucb_e(0.5)(table(), rng()).scores == pytest.approx(
+    assert BanditUcbEConfig(exploration=0.5).choose(table(), rng()).scores == pytest.approx(
         [-2.0 + 0.5, -1.5 + math.sqrt(0.5), -17 / 6 + math.sqrt(0.5 / 3)]
     )
 
 
 def test_thompson() -> None:
-    draws = np.stack([policies.thompson(table(), rng(seed)).scores for seed in range(500)])
+    draws = np.stack([BanditThompsonConfig().choose(table(), rng(seed)).scores for seed in range(500)])
     seen = table()
     assert draws.mean(axis=0) == pytest.approx(seen.means, abs=0.15)
     assert draws.std(axis=0) == pytest.approx(np.sqrt(seen.variances / seen.pulls), rel=0.1)
-    assert policies.thompson(seen, rng(3)).arm == int(np.argmax(draws[3]))
+    assert BanditThompsonConfig().choose(seen, rng(3)).arm == int(np.argmax(draws[3]))
 
 
 def test_random() -> None:
-    drawn = [policies.uniform(table(), rng(seed)).arm for seed in range(600)]
+    drawn = [BanditRandomConfig().choose(table(), rng(seed)).arm for seed in range(600)]
     assert np.bincount(drawn) / 600 == pytest.approx([1 / 3] * 3, abs=0.06)
 
 
@@ -112,7 +125,7 @@ def test_successive_halving_keeps_seven_four_two_one() -> None:
     for _ in range(84 + 3):
         y = np.array([value[arm] for arm in pulled], dtype=float)
         seen = History(7, np.array(pulled, dtype=np.int64), y, 84)
-        pulled.append(policies.successive_halving(seen, rng()).arm)
+        pulled.append(BanditSuccessiveHalvingConfig().choose(seen, rng()).arm)
     assert np.bincount(pulled[:28]).tolist() == [4] * 7
     assert sorted(set(pulled[28:56])) == [0, 2, 5, 6]
     assert np.bincount(pulled[28:56]).max() == 7
