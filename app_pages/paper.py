@@ -12,7 +12,7 @@ st.markdown(
 )
 table, task = paper_view.choose_table()
 found = paper_view.finals(tasks(1))
-paper_view.show_task(table, task, found)
+paper_view.show_task(table, task)
 paper_view.show_curves(table, task)
 paper_view.show_summary(found)
 paper_view.show_readings()

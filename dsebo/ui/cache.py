@@ -1,26 +1,73 @@
-"""What all browsers share: each run's data, read on from where it was, and its drawn figures."""
+"""What all browsers share, so that thirty who watch cost one read and one drawing per refresh.
+
+Runs are read on from where they were; figures, curves and reports are made once, by what they
+depend on.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import pandas as pd
 
+from dsebo.charts.compare import Curves
+from dsebo.charts.groups import finished_curves
+from dsebo.experiments.findings import Report, finished, report
+from dsebo.experiments.records import SweepRow, progress
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
 
-RUNS_KEPT = 64
+RUNS_KEPT = 1200  # of all that is being watched
 FIGURES_KEPT = 200
+CURVES_KEPT = 4000  # of 500 evaluations: 32 MB
 FRESH = 0.2  # seconds within which all get what one has read
-STILL_WATCHING = 15.0  # seconds after which a browser that has not asked again is gone
-FASTEST = 0.5  # seconds between two refreshes
-PER_WATCHER = 0.1  # more of them for each browser: 30 watch at 3 s
 RATE_WINDOW = 8.0  # seconds over which the speed of a run is measured
+
+Kept = TypeVar("Kept")
+
+
+class Shelf(Generic[Kept]):
+    """The newest things that were made, by key; while one is being made, others wait for it."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._lock = size, threading.RLock()
+        self._things: OrderedDict[Hashable, Kept] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def get(self, key: Hashable) -> Kept | None:
+        """The thing of that key, if it is there."""
+        with self._lock:
+            if key in self._things:
+                self._things.move_to_end(key)
+            return self._things.get(key)
+
+    def put(self, key: Hashable, thing: Kept) -> Kept:
+        """Keep it; the oldest go."""
+        with self._lock:
+            self._things[key] = thing
+            self._things.move_to_end(key)
+            while len(self._things) > self._size:
+                self._things.popitem(last=False)
+        return thing
+
+    def made(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """The thing of that key, made if it is not there."""
+        with self._lock:
+            known = self.get(key)
+            return self.put(key, make()) if known is None else known
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._things.clear()
 
 
 @dataclass
@@ -28,98 +75,114 @@ class _Watched:
     """One run as far as it has been read."""
 
     data: RunData | None = None
-    read_at: float = 0.0
+    has_events: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
-    seen: dict[str, float] = field(default_factory=dict)
     pace: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=200))
+
+    def read_on(self, store: Store, row: RunRow, events: bool) -> RunData:
+        """The run as it now stands, from what is known of it and what has come since."""
+        with self.lock:
+            known = self.data if self.has_events or not events else None
+            self.data = _read_on(store, row, known, events or self.has_events)
+            self.has_events |= events
+            self.pace.append((time.monotonic(), self.data.t))
+            return self.data
 
 
 class SharedCache:
-    """Thirty browsers that watch one run cost one read and one drawing of each refresh."""
+    """Runs, figures and whatever else is read or made once for all."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._runs: OrderedDict[str, _Watched] = OrderedDict()
-        self._figures: OrderedDict[Hashable, bytes] = OrderedDict()
-        self.built = 0
+        self._runs: Shelf[_Watched] = Shelf(RUNS_KEPT)
+        self._figures: Shelf[bytes] = Shelf(FIGURES_KEPT)
+        self._curves: Shelf[Curves] = Shelf(CURVES_KEPT)
+        self._reports: Shelf[Report] = Shelf(64)
+        self._read: Shelf[tuple[float, object]] = Shelf(FIGURES_KEPT)
 
     def data(self, store: Store, run_id: str) -> RunData:
-        """The run as it now stands; only what is new is read."""
-        fresh = self._watched(run_id)
-        if fresh.data is not None and time.monotonic() - fresh.read_at < FRESH:
-            return fresh.data
-        row = store.get_run(run_id)
-        watched = self._watched(row.id)
-        with watched.lock:
-            watched.read_at = time.monotonic()
-            watched.data = _read_on(store, row, watched.data)
-            watched.pace.append((time.monotonic(), watched.data.t))
-            return watched.data
+        """A run as it now stands, with what happened; only what is new is read."""
 
-    def stale(self, run_id: str) -> None:
-        """Read the run anew at the next look: someone has just done something to it."""
-        self._watched(run_id).read_at = 0.0
+        def read() -> RunData:
+            return self._read_on(store, store.get_run(run_id), events=True)
+
+        return self.fresh(("run", str(store.engine.url), run_id), read)
+
+    def runs(self, store: Store, ids: Sequence[str]) -> list[RunData]:
+        """Many runs as they now stand, without events, in the order in which they were created."""
+
+        def read() -> list[RunData]:
+            rows = store.list_runs(ids=list(ids), descending=False) if ids else []
+            return [self._read_on(store, row, events=False) for row in rows]
+
+        return self.fresh(("runs", str(store.engine.url), *ids), read)
+
+    def frame(self, store: Store, row: SweepRow) -> pd.DataFrame:
+        """How the runs of an experiment stand."""
+        return self.fresh(("frame", str(store.engine.url), row.id), lambda: progress(store, row))
+
+    def curves(self, store: Store, frame: pd.DataFrame) -> dict[str, Curves]:
+        """The curves of an experiment's finished runs, by id; one that has finished does not change."""
+        done = finished(frame)
+        budgets = dict(zip(done["run_id"], done["budget"].astype(int), strict=True))
+        known = {run: curve for run, n in budgets.items() if (curve := self._curves.get((run, n)))}
+        new = frame[frame["run_id"].isin([run for run in budgets if run not in known])]
+        for run, curve in finished_curves(store, new).items():
+            known[run] = self._curves.put((run, budgets[run]), curve)
+        return known
+
+    def report(self, row: SweepRow, frame: pd.DataFrame) -> Report:
+        """What is seen; said again only when a run has finished or failed."""
+        return self._reports.made((row.id, ended_runs(frame)), lambda: report(frame, row.spec.fields))
+
+    def _read_on(self, store: Store, row: RunRow, events: bool) -> RunData:
+        return self._runs.made(row.id, _Watched).read_on(store, row, events)
+
+    def fresh(self, key: Hashable, read: Callable[[], Kept]) -> Kept:
+        """What was read of it a moment ago, by whoever it was; else it is read again."""
+        at, known = self._read.get(key) or (0.0, None)
+        if known is None or time.monotonic() - at > FRESH:
+            known = read()
+            self._read.put(key, (time.monotonic(), known))
+        return known  # type: ignore[return-value]
+
+    def stale(self) -> None:
+        """Read everything again at the next look: someone has just done something to it."""
+        self._read.clear()
 
     def figure(self, key: Hashable, build: Callable[[], bytes]) -> bytes:
         """The figure of that key; built by whoever asks first, while the others wait for it."""
-        with self._lock:
-            if key in self._figures:
-                self._figures.move_to_end(key)
-                return self._figures[key]
-            built = build()
-            self.built += 1
-            self._figures[key] = built
-            while len(self._figures) > FIGURES_KEPT:
-                self._figures.popitem(last=False)
-            return built
-
-    def watch(self, run_id: str, browser: str) -> int:
-        """Note that a browser is watching; how many are."""
-        now = time.monotonic()
-        seen = self._watched(run_id).seen
-        seen[browser] = now
-        for other in [b for b, at in list(seen.items()) if now - at > STILL_WATCHING]:
-            seen.pop(other, None)
-        return len(seen)
+        return self._figures.made(key, build)
 
     def rate(self, run_id: str) -> float | None:
-        """Evaluations a second of late; None while it is not known."""
+        """Evaluations per second of late; None while it is not known."""
+        watched = self._runs.get(run_id)
         now = time.monotonic()
-        recent = [p for p in list(self._watched(run_id).pace) if now - p[0] <= RATE_WINDOW]
+        recent = [point for point in list(watched.pace) if now - point[0] <= RATE_WINDOW] if watched else []
         if len(recent) < 2 or recent[-1][0] - recent[0][0] < 1.0:
             return None
         gained = recent[-1][1] - recent[0][1]
         return gained / (recent[-1][0] - recent[0][0]) if gained > 0 else None
 
-    def _watched(self, run_id: str) -> _Watched:
-        with self._lock:
-            watched = self._runs.setdefault(run_id, _Watched())
-            self._runs.move_to_end(run_id)
-            while len(self._runs) > RUNS_KEPT:
-                self._runs.popitem(last=False)
-            return watched
 
-
-def interval(watchers: int, state: str) -> float:
-    """Seconds between two refreshes: longer the more browsers watch, and while a run rests."""
-    at_rest = 1.0 if state in ("paused", "queued") else FASTEST
-    return max(at_rest, PER_WATCHER * watchers)
-
-
-def _read_on(store: Store, row: RunRow, known: RunData | None) -> RunData:
-    """The run's data, from what is known of it and what has come since."""
+def _read_on(store: Store, row: RunRow, known: RunData | None, events: bool) -> RunData:
+    """A run's data, from what is known of it and what has come since."""
     if known is None or row.n_done < known.t:
-        return RunData(row, store.evaluations(row.id), store.events(row.id))
-    if row == known.row:
+        return RunData(row, store.evaluations(row.id), store.events(row.id) if events else [])
+    if events and row == known.row:
         return known
-    if row.n_done == known.t and row.state == known.row.state:
-        return RunData(row, known.evaluations, known.events)
-    new = store.evaluations(row.id, after=known.t)
-    evaluations = pd.concat([known.evaluations, new], ignore_index=True) if len(new) else (known.evaluations)
+    new = store.evaluations(row.id, after=known.t) if row.n_done > known.t else known.evaluations[:0]
+    evaluations = pd.concat([known.evaluations, new], ignore_index=True) if len(new) else known.evaluations
+    if not events or (not len(new) and row.state == known.row.state):
+        return RunData(row, evaluations, known.events)
     # What happened at the last known evaluation may have been written after it was read.
-    kept = [event for event in known.events if event["t"] < known.t]
-    later = store.events(row.id, after=known.t - 1) if known.t > 1 else store.events(row.id)
-    return RunData(row, evaluations, (kept if known.t > 1 else []) + later)
+    kept = [event for event in known.events if event["t"] < known.t] if known.t > 1 else []
+    return RunData(row, evaluations, kept + store.events(row.id, after=max(0, known.t - 1)))
+
+
+def ended_runs(frame: pd.DataFrame) -> Hashable:
+    """Tells an experiment's frames apart by the runs that have ended: what results are drawn from."""
+    ended = frame[frame["state"].isin(("finished", "failed"))]
+    return tuple(ended["run_id"]), int((ended["state"] == "failed").sum())
 
 
 SHARED = SharedCache()

@@ -18,16 +18,8 @@ from dsebo.experiments.race import Race
 from dsebo.experiments.standings import CENTRE, launch
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
-from dsebo.ui.experiments.race_data import (
-    PARTS,
-    RaceReader,
-    abreast,
-    common,
-    lanes_of,
-    methods_of,
-    table_of,
-    time_spent,
-)
+from dsebo.ui.cache import SharedCache
+from dsebo.ui.experiments.race_data import PARTS, abreast, common, lanes_of, methods_of, table_of, time_spent
 from tests.pages.conftest import wait_for
 
 TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}
@@ -104,7 +96,7 @@ def finished(manager: RunManager) -> list[str]:
 
 
 def test_a_race_is_read_by_method(manager: RunManager, finished: list[str]) -> None:
-    reader = RaceReader()
+    reader = SharedCache()
     runs = reader.runs(manager.store, finished)
     lanes = lanes_of(runs)
     assert {label: len(group) for label, group in lanes.items()} == {
@@ -125,7 +117,7 @@ def test_a_race_is_read_by_method(manager: RunManager, finished: list[str]) -> N
 def test_only_what_is_new_is_read(
     manager: RunManager, finished: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = RaceReader()
+    reader = SharedCache()
     reader.runs(manager.store, finished)
     asked: list[tuple[str, int]] = []
     whole = manager.store.evaluations
@@ -135,12 +127,12 @@ def test_only_what_is_new_is_read(
         return whole(run_id, after)
 
     monkeypatch.setattr(manager.store, "evaluations", evaluations)
-    reader.forget()
+    reader.stale()
     reader.runs(manager.store, finished)
     assert asked == []
     manager.extend(finished[0], 3)
     wait_for(lambda: manager.store.get_run(finished[0]).n_done == 15)
-    reader.forget()
+    reader.stale()
     runs = reader.runs(manager.store, finished)
     assert asked == [(finished[0], 12)]
     assert list(runs[0].evaluations["t"]) == list(range(1, 16))
@@ -148,7 +140,7 @@ def test_only_what_is_new_is_read(
 
 
 def test_time_is_split_by_what_it_was_spent_on(manager: RunManager, finished: list[str]) -> None:
-    lanes = lanes_of(RaceReader().runs(manager.store, finished))
+    lanes = lanes_of(SharedCache().runs(manager.store, finished))
     spent = time_spent(lanes)
     assert list(spent.index) == list(lanes)
     rows = [run.row for run in lanes["DSEBO"]]

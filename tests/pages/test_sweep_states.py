@@ -19,9 +19,8 @@ from dsebo.settings import Limits, LimitSettings
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.transfer import FORMATS
-from dsebo.ui import session
-from dsebo.ui.experiments import sweep_controls
-from dsebo.ui.experiments.sweep_view import _pace
+from dsebo.ui import controls, session
+from dsebo.ui.experiments.sweep_view import look
 from tests.pages.conftest import open_page, said
 from tests.pages.sweeps import (
     Stored,
@@ -69,7 +68,7 @@ def test_each_state_has_its_words_and_buttons(state: str, manager: RunManager, s
     assert "Final value, lower is better" in titles(at)  # drawn from the first finished run on
     assert "What is seen" in said(at)
     at_work = state in ("queued", "running", "paused")
-    assert (_pace(get_sweep(manager.store, sweep_id)) is not None) is at_work
+    assert (look(sweep_id).every is not None) is at_work
 
 
 def test_before_the_first_finished_run_there_is_only_the_grid(manager: RunManager, stored: Stored) -> None:
@@ -137,7 +136,7 @@ def test_a_refused_order_is_said(stored: Stored, monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object) -> None:
         raise StoreError("Sweep is at work in process 7.")
 
-    monkeypatch.setattr(sweep_controls, "start_child", refuse)
+    monkeypatch.setattr(controls, "start_child", refuse)
     at = open_page("sweep", sweep=stored(one_axis(), "interrupted"))
     button(at, "Resume").click().run()
     assert not at.exception

@@ -9,7 +9,8 @@ import pytest
 
 from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
-from dsebo.ui.cache import FIGURES_KEPT, SharedCache, interval
+from dsebo.ui.cache import FIGURES_KEPT, SharedCache
+from dsebo.ui.refresh import interval, watchers
 from tests.small_run import SMALL
 
 
@@ -37,11 +38,11 @@ def test_a_figure_is_built_once_for_all_who_watch() -> None:
         time.sleep(0.05)
         return b"figure"
 
-    watchers = [threading.Thread(target=shared.figure, args=("key", build)) for _ in range(30)]
-    for watcher in watchers:
-        watcher.start()
-    for watcher in watchers:
-        watcher.join()
+    browsers = [threading.Thread(target=shared.figure, args=("key", build)) for _ in range(30)]
+    for browser in browsers:
+        browser.start()
+    for browser in browsers:
+        browser.join()
     assert len(built) == 1
     for key in range(FIGURES_KEPT + 50):
         shared.figure(key, lambda: b"")
@@ -49,9 +50,8 @@ def test_a_figure_is_built_once_for_all_who_watch() -> None:
 
 
 def test_polling_slows_down_as_watchers_grow() -> None:
-    shared = SharedCache()
-    counts = [shared.watch("run", f"browser {i}") for i in range(30)]
+    counts = [watchers("some run", f"browser {i}") for i in range(30)]
     assert counts[-1] == 30
-    assert interval(1, "running") == 0.5
-    assert interval(30, "running") == pytest.approx(3.0)
-    assert interval(1, "paused") > interval(1, "running")
+    assert interval(1) == 0.5
+    assert interval(30) == pytest.approx(3.0)
+    assert interval(1, at_rest=True) > interval(1)

@@ -22,7 +22,7 @@ from dsebo.experiments.status import progress_words, setting_line, share, time_l
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.store import schema
-from dsebo.ui.experiments import sweep_cache
+from dsebo.ui import cache
 from dsebo.ui.experiments.sweep_values import (
     Values,
     axis_fields,
@@ -225,7 +225,7 @@ def sweep(manager: RunManager) -> SweepRow:
 
 def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = progress(manager.store, sweep)
-    curves = sweep_cache.curves_of(manager.store, frame)
+    curves = cache.SHARED.curves(manager.store, frame)
     assert set(curves) == set(frame["run_id"])
     run_id = frame["run_id"][0]
     stored = manager.store.evaluations(run_id)
@@ -236,7 +236,7 @@ def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch:
         raise AssertionError("read again")
 
     monkeypatch.setattr("dsebo.charts.groups.read_curves", refuse)
-    assert sweep_cache.curves_of(manager.store, frame)[run_id] is curves[run_id]
+    assert cache.SHARED.curves(manager.store, frame)[run_id] is curves[run_id]
 
 
 def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, sweep: SweepRow) -> None:
@@ -261,10 +261,10 @@ def test_a_run_that_ended_early_keeps_its_best_value() -> None:
 def test_many_who_look_at_once_read_the_frame_once(
     manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = sweep_cache.frame_of(manager.store, sweep)
-    assert sweep_cache.frame_of(manager.store, sweep) is first
-    monkeypatch.setattr(sweep_cache, "FRESH", -1.0)
-    assert sweep_cache.frame_of(manager.store, sweep) is not first
+    first = cache.SHARED.frame(manager.store, sweep)
+    assert cache.SHARED.frame(manager.store, sweep) is first
+    monkeypatch.setattr(cache, "FRESH", -1.0)
+    assert cache.SHARED.frame(manager.store, sweep) is not first
 
 
 def test_the_table_for_people() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -14,62 +11,14 @@ from dsebo.experiments.race import label_of
 from dsebo.experiments.standings import Result, standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.runs.data import RunData
-from dsebo.store.rows import RunRow
-from dsebo.store.store import Store
-from dsebo.ui.cache import FRESH
 
 Lanes = dict[str, list[RunData]]
-MOST_KEPT = 1200  # runs, of all races that are being watched
 PARTS = {
     "seconds_fit": "model fit",
     "seconds_acq": "acquisition",
     "seconds_eval": "evaluation",
     "rest": "the rest",
 }
-
-
-class RaceReader:
-    """Many runs at a time, for many browsers: one query for all rows, then only new evaluations."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: OrderedDict[str, pd.DataFrame] = OrderedDict()
-        self._read: dict[tuple[str, ...], tuple[float, list[RunData]]] = {}
-
-    def runs(self, store: Store, ids: Sequence[str]) -> list[RunData]:
-        """The runs of these ids as they now stand, in the order in which they were created."""
-        key = tuple(ids)
-        with self._lock:
-            at, found = self._read.get(key, (0.0, []))
-            if time.monotonic() - at < FRESH:
-                return found
-            rows = store.list_runs(ids=ids, descending=False) if ids else []
-            found = [RunData(row, self._evaluations(store, row), []) for row in rows]
-            self._read = {key: (time.monotonic(), found)} | {
-                other: kept for other, kept in self._read.items() if kept[0] > time.monotonic() - 10
-            }
-            return found
-
-    def forget(self) -> None:
-        """Read anew at the next look: someone has just done something to the runs."""
-        with self._lock:
-            self._read.clear()
-
-    def _evaluations(self, store: Store, row: RunRow) -> pd.DataFrame:
-        known = self._known.get(row.id)
-        if known is None or len(known) > row.n_done:
-            known = store.evaluations(row.id)
-        elif len(known) < row.n_done:
-            new = store.evaluations(row.id, after=len(known))
-            known = pd.concat([known, new], ignore_index=True) if len(known) else new
-        self._known[row.id] = known
-        self._known.move_to_end(row.id)
-        while len(self._known) > MOST_KEPT:
-            self._known.popitem(last=False)
-        return known
-
-
-READER = RaceReader()
 
 
 def lanes_of(runs: Sequence[RunData]) -> Lanes:

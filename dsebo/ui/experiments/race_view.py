@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.arms import arms_figure
@@ -19,36 +18,17 @@ from dsebo.charts.styles import styles_of
 from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
-from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.text import count, function_name, number, plain, spread
-from dsebo.ui import links, session
-from dsebo.ui.cache import SHARED, interval
-from dsebo.ui.experiments.race_data import (
-    READER,
-    Lanes,
-    abreast,
-    common,
-    lanes_of,
-    methods_of,
-    table_of,
-    time_spent,
-)
+from dsebo.ui import session
+from dsebo.ui.cache import SHARED
+from dsebo.ui.controls import head, runs_controls
+from dsebo.ui.experiments.race_data import Lanes, abreast, common, lanes_of, methods_of, table_of, time_spent
 from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
+from dsebo.ui.refresh import Look, keep_watching, pace
 
 STATES = ("running", "queued", "paused", "interrupted", "stalled", "failed", "cancelled")
-COLOURS = {
-    "running": "blue",
-    "queued": "gray",
-    "paused": "orange",
-    "interrupted": "orange",
-    "stalled": "orange",
-    "failed": "red",
-    "cancelled": "gray",
-    "finished": "green",
-}
-
 FASTEST = 1.0  # seconds between two refreshes: many runs are drawn by the process that computes
 PER_RUN = 0.02  # more of them for each run
 ARMS = (
@@ -58,39 +38,26 @@ ARMS = (
 
 
 def watch_race(ids: Sequence[str]) -> None:
-    """The race of these runs. Its name and buttons stand outside of what the timer draws anew."""
-    runs = READER.runs(session.manager().store, ids)
-    with st.container(key="head", horizontal=True, vertical_alignment="center"):
-        _heading(runs)
-        _controls([run.row for run in runs])
-    every = _pace(runs)
-    st.fragment(run_every=every)(_refresh)(tuple(ids), every, _states(runs))
+    """The race of these runs. Its name and buttons stand outside of what the timer draws again."""
+    runs = _runs(ids)
+    rows = [run.row for run in runs]
+    state = next((state for state in STATES if any(row.state == state for row in rows)), "finished")
+    config = rows[0].config
+    name = f"Race on {function_name(config['objective']['name'])}"
+    head(name, state, _setting(runs), lambda: runs_controls(rows), "race")
+    keep_watching(lambda: _look(ids), _show)
 
 
-def _states(runs: Sequence[RunData]) -> tuple[str, ...]:
-    return tuple(sorted({run.row.state for run in runs}))
+def _runs(ids: Sequence[str]) -> list[RunData]:
+    return SHARED.runs(session.manager().store, ids)
 
 
-def _pace(runs: Sequence[RunData]) -> float | None:
-    """Seconds between two refreshes; None once all have ended."""
-    if all(run.ended for run in runs):
-        return None
-    context = get_script_run_ctx()
-    watchers = SHARED.watch(f"race {runs[0].row.group}", context.session_id if context else "")
-    state = "running" if "running" in _states(runs) else "paused"
-    return max(interval(watchers, state), FASTEST, PER_RUN * len(runs))
-
-
-def _refresh(ids: tuple[str, ...], every: float | None, states: tuple[str, ...]) -> None:
-    """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
-    runs = READER.runs(session.manager().store, ids)
-    context = get_script_run_ctx()
-    if context and context.fragment_ids_this_run:
-        pace = _pace(runs)
-        wrong = pace is not None and every is not None and not 0.7 < pace / every < 1.5
-        if _states(runs) != states or wrong:
-            st.rerun()
-    _show(runs)
+def _look(ids: Sequence[str]) -> Look[list[RunData]]:
+    runs = _runs(ids)
+    states = {run.row.state for run in runs}
+    least = max(FASTEST, PER_RUN * len(runs))
+    every = pace(f"race {runs[0].row.group}", "running" not in states, least)
+    return Look(runs, tuple(sorted(states)), None if all(run.ended for run in runs) else every)
 
 
 def _show(runs: Sequence[RunData]) -> None:
@@ -107,56 +74,18 @@ def _show(runs: Sequence[RunData]) -> None:
     _arms(runs)
 
 
-# --- its name and its buttons ---------------------------------------------------------------
-
-
-def _heading(runs: Sequence[RunData]) -> None:
+def _setting(runs: Sequence[RunData]) -> str:
     config = runs[0].row.config
-    of = config["objective"]
+    objective = config["objective"]
     seeds = seeds_text(list(dict.fromkeys(run.row.seed for run in runs)))
-    said = [
-        f"D = {of['D']}",
-        f"d_e = {of['d_e']}",
-        f"c = {of['c']:g}",
+    parts = [
+        f"D = {objective['D']}",
+        f"d_e = {objective['d_e']}",
+        f"c = {objective['c']:g}",
         f"budget {config['budget']}",
         f"seeds {seeds}",
     ]
-    states = [run.row.state for run in runs]
-    state = next((s for s in STATES if s in states), "finished")
-    with st.container(gap=None, width="stretch", key="race-name"):
-        st.markdown(f"#### Race on {plain(function_name(of['name']))} :{COLOURS[state]}-badge[{state}]")
-        st.caption(" · ".join(said))
-
-
-def _controls(rows: Sequence[RunRow]) -> None:
-    """Pause, resume or cancel all that can be; then a way on."""
-    manager, owner = session.manager(), session.owner()
-    mine = [row for row in rows if manager.may_control(row, owner)]
-    going = [row for row in mine if row.state in ("running", "queued")]
-    resting = [row for row in mine if row.state in ("paused", "interrupted", "stalled")]
-    with st.container(horizontal=True, vertical_alignment="center", key="controls"):
-        if going and st.button("Pause all", icon=":material/pause:"):
-            _each(going, partial(manager.pause, owner=owner))
-        if resting and st.button("Resume all", icon=":material/play_arrow:", type="primary"):
-            _each(resting, partial(manager.resume, owner=owner))
-        if (going or resting) and st.button("Cancel all", icon=":material/stop:"):
-            _each([*going, *resting], partial(manager.cancel, owner=owner))
-        if not (going or resting) and st.button("Compare", icon=":material/stacked_line_chart:"):
-            links.go("compare", runs=",".join(row.id[:12] for row in rows[: links.MOST_RUNS]))
-
-
-def _each(rows: Sequence[RunRow], action: Callable[[str], None]) -> None:
-    """Do it to every one; what is refused is said, the rest is done."""
-    refused = []
-    for row in rows:
-        try:
-            action(row.id)
-        except StoreError as error:  # one may just have ended by itself
-            refused.append(str(error))
-    for sentence in refused[:3]:
-        st.toast(plain(sentence), icon=":material/error:")
-    READER.forget()
-    st.rerun()
+    return " · ".join(parts)
 
 
 # --- what it shows --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from dsebo.store.store import Store
 from dsebo.text import count, function_name, method_name, plain
 from dsebo.transfer import import_bytes
 from dsebo.ui import links, session
+from dsebo.ui.controls import act_on_each
 from objectives import names
 
 MOST = 5000  # rows; more are reached by a filter
@@ -104,21 +105,10 @@ def show(store: Store, columns: dict[str, list[Any]], deleted: bool) -> list[Run
     return [rows[run_id] for run_id in chosen if run_id in rows]
 
 
-def each(rows: Sequence[RunRow], action: Callable[[str, str], None], done: str) -> None:
-    """Do it to every selected run; what is refused is said, the rest is done."""
-    owner, refused = session.owner(), []
-    for row in rows:
-        try:
-            action(row.id, owner)
-        except StoreError as error:
-            refused.append(str(error))
-    if len(refused) < len(rows):
-        st.toast(f"{count(len(rows) - len(refused), 'run')} {done}.")
-    for sentence in refused[:3]:
-        st.toast(plain(sentence), icon=":material/error:")
+def _act(rows: Sequence[RunRow], do: Callable[[str, str], None], done: str) -> None:
     # A table of another key: the browser would keep its selection though it has been acted on.
     st.session_state["acted"] = st.session_state.get("acted", 0) + 1
-    st.rerun()
+    act_on_each(rows, do, done)
 
 
 def actions(chosen: Sequence[RunRow], deleted: bool) -> None:
@@ -127,7 +117,7 @@ def actions(chosen: Sequence[RunRow], deleted: bool) -> None:
     with st.container(horizontal=True, key="actions"):
         if deleted:
             if st.button("Restore", icon=":material/restore_from_trash:"):
-                each(chosen, manager.restore, "restored")
+                _act(chosen, manager.restore, "restored")
             return
         if st.button("Open", disabled=len(chosen) != 1, type="primary"):
             links.go("run", run=chosen[0].id)
@@ -138,7 +128,7 @@ def actions(chosen: Sequence[RunRow], deleted: bool) -> None:
         _rename(chosen)
         _tag(chosen)
         if st.button("Delete", icon=":material/delete:"):
-            each(chosen, manager.delete, "deleted; Restore brings them back")
+            _act(chosen, manager.delete, "deleted; Restore brings them back")
 
 
 def _rename(rows: Sequence[RunRow]) -> None:
@@ -147,7 +137,7 @@ def _rename(rows: Sequence[RunRow]) -> None:
         name = st.text_input("New name", value=rows[0].name if rows else "", max_chars=200)
         if st.button("Rename", key="rename now", type="primary"):
             manager = session.manager()
-            each(rows, lambda run_id, owner: manager.rename(run_id, name, owner), "renamed")
+            _act(rows, lambda run_id, owner: manager.rename(run_id, name, owner), "renamed")
 
 
 def _tag(rows: Sequence[RunRow]) -> None:
@@ -158,7 +148,7 @@ def _tag(rows: Sequence[RunRow]) -> None:
         if st.button("Set tags", type="primary"):
             tags = [part.strip() for part in text.split(",") if part.strip()]
             manager = session.manager()
-            each(rows, lambda run_id, owner: manager.tag(run_id, tags, owner), "tagged")
+            _act(rows, lambda run_id, owner: manager.tag(run_id, tags, owner), "tagged")
 
 
 def upload(store: Store) -> None:

@@ -20,9 +20,8 @@ from dsebo.experiments.records import SweepRow
 from dsebo.text import is_number, value_label
 from dsebo.transfer import FORMATS
 from dsebo.ui import session
-from dsebo.ui.cache import SHARED
+from dsebo.ui.cache import SHARED, ended_runs
 from dsebo.ui.experiments.compare_view import download
-from dsebo.ui.experiments.sweep_cache import curves_of, mark
 from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
 
@@ -58,7 +57,7 @@ def _drawn(
     key: str,
 ) -> None:
     """A figure that is built once for all who look at the same runs in the same way."""
-    place = ("sweep", row.id, mark(frame), look, *what)
+    place = ("sweep", row.id, ended_runs(frame), look, *what)
     live_chart(SHARED.figure(place, lambda: build().to_json().encode()), key=key)
 
 
@@ -114,7 +113,7 @@ def _curves(row: SweepRow, frame: pd.DataFrame, look: Look) -> None:
     store = session.manager().store
 
     def build() -> go.Figure:
-        curves = curves_of(store, frame)
+        curves = SHARED.curves(store, frame)
         return draw(frame, axes, curves, look.kind, look.scale, singles)
 
     _drawn(row, frame, look, (key, singles, tuple(frame["cell"].unique())), build, key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts.grid import fits, grid_figure
 from dsebo.experiments.findings import finished
@@ -13,55 +12,45 @@ from dsebo.experiments.status import progress_words, setting_line, share, words
 from dsebo.store.errors import StoreError
 from dsebo.text import plain
 from dsebo.ui import session
-from dsebo.ui.cache import SHARED, interval
-from dsebo.ui.experiments.sweep_cache import frame_of, report_of
-from dsebo.ui.experiments.sweep_controls import controls
+from dsebo.ui.cache import SHARED
+from dsebo.ui.controls import experiment_controls, head
+from dsebo.ui.experiments.sweep_links import show
 from dsebo.ui.experiments.sweep_results import show_results
 from dsebo.ui.live import live_chart
-from dsebo.ui.run.watch import STATE_COLOURS
+from dsebo.ui.refresh import Look, keep_watching, pace
 
-SLOWEST_START = 1.0  # seconds between two refreshes of a sweep, at least
+SLOWEST_START = 1.0  # seconds between two refreshes of an experiment, at least
 
 
 def watch_sweep(row: SweepRow) -> None:
-    """The sweep. Its name and buttons stand outside of what the timer draws anew."""
-    with st.container(key="head", horizontal=True, vertical_alignment="center"):
-        with st.container(gap=None, width="stretch", key=f"name-{row.id}"):
-            state = f":{STATE_COLOURS[row.state]}-badge[{row.state}]"
-            st.markdown(f"#### {plain(row.name)} {state}")
-            st.caption(plain(setting_line(row.spec)))
-        controls(row)
-    every = _pace(row)
-    st.fragment(run_every=every)(_refresh)(row.id, every, (row.state, row.wanted))
+    """The sweep. Its name and buttons stand outside of what the timer draws again."""
+    head(row.name, row.state, setting_line(row.spec), lambda: _controls(row), row.id)
+    keep_watching(lambda: look(row.id), _show)
 
 
-def _pace(row: SweepRow) -> float | None:
-    """Seconds between two refreshes; None once nothing more will come of itself."""
-    if not row.at_work:
-        return None
-    context = get_script_run_ctx()
-    watchers = SHARED.watch(f"sweep {row.id}", context.session_id if context else "")
-    return max(SLOWEST_START, interval(watchers, row.state))
+def _controls(row: SweepRow) -> None:
+    if st.button("All sweeps", icon=":material/arrow_back:"):
+        show(None)
+        st.rerun()
+    experiment_controls(row, lambda: show(None))
 
 
-def _refresh(sweep_id: str, every: float | None, before: tuple[str, str]) -> None:
-    """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
+def look(sweep_id: str) -> Look[tuple[SweepRow, pd.DataFrame] | str]:
+    """The sweep and how its runs stand; a sentence where it has been deleted, in another window."""
     store = session.manager().store
     try:
         row = get_sweep(store, sweep_id)
-    except StoreError as error:  # deleted, in another window
-        st.error(plain(str(error)))
+    except StoreError as error:
+        return Look(str(error), "deleted", None)
+    every = pace(f"sweep {row.id}", row.state in ("paused", "queued"), SLOWEST_START)
+    return Look((row, SHARED.frame(store, row)), (row.state, row.wanted), every if row.at_work else None)
+
+
+def _show(content: tuple[SweepRow, pd.DataFrame] | str) -> None:
+    if isinstance(content, str):
+        st.error(plain(content))
         return
-    context = get_script_run_ctx()
-    if context and context.fragment_ids_this_run:
-        pace = _pace(row)
-        wrong = pace is not None and every is not None and not 0.7 < pace / every < 1.5
-        if (row.state, row.wanted) != before or wrong:
-            st.rerun()
-    _show(row, frame_of(store, row))
-
-
-def _show(row: SweepRow, frame: pd.DataFrame) -> None:
+    row, frame = content
     if row.state == "failed":
         st.error(plain(row.error or "This sweep failed; no reason was recorded."))
     elif said := words(row):
@@ -87,7 +76,7 @@ def _grid(row: SweepRow, frame: pd.DataFrame) -> bytes:
 
 def _findings(row: SweepRow, frame: pd.DataFrame, done: int) -> None:
     """What is seen, where the eye is."""
-    found = report_of(row, frame)
+    found = SHARED.report(row, frame)
     st.markdown("#### What is seen", help=found.hint or None)
     with st.container(key="findings"):
         st.markdown("\n\n".join(plain(sentence) for sentence in found.sentences))

@@ -22,6 +22,7 @@ from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.live import live_chart
+from dsebo.ui.refresh import Look, keep_watching
 from dsebo.ui.values import to_config
 from objectives.fields import ConfigError
 
@@ -97,14 +98,14 @@ def show_lesson(lesson: Lesson, now: Asked) -> None:
         _ask(lesson, now)
         if now.room:
             with st.expander("What the room predicts"):  # for whoever stands at the projector
-                st.fragment(run_every=ROOM_SECONDS)(_show_room)(lesson, now)
+                _watch_room(lesson, now)
         return
     shown = number(float(guess)) if lesson.kind == "number" else guess
     with st.container(key="newest-question"):
         st.markdown(f"{plain(lesson.question)} You predict: {plain(shown)}.")
-    st.fragment(run_every=None if _is_over(lesson, now) else TICK)(_play)(lesson, now, guess)
+    keep_watching(lambda: _look(lesson, now), lambda shown: _play(lesson, now, guess, shown))
     if now.room:
-        st.fragment(run_every=ROOM_SECONDS)(_show_room)(lesson, now)
+        _watch_room(lesson, now)
 
 
 def _ask(lesson: Lesson, now: Asked) -> None:
@@ -173,29 +174,26 @@ def _shown(lesson: Lesson, now: Asked) -> tuple[list[RunData], bool]:
     return (whole if over else [run.until(t) for run in whole]), over
 
 
-def _is_over(lesson: Lesson, now: Asked) -> bool:
-    try:
-        return _shown(lesson, now)[1]
-    except StoreError:  # the page says so where the run would be
-        return True
-
-
-def _play(lesson: Lesson, now: Asked, guess: str) -> None:
+def _look(lesson: Lesson, now: Asked) -> Look[tuple[list[RunData], bool] | str]:
+    """What is shown now; a sentence where a run is not to be had."""
     try:
         runs, over = _shown(lesson, now)
     except StoreError as error:
-        st.error(plain(str(error)))
+        return Look(str(error), True, None)
+    return Look((runs, over), over, None if over else TICK)
+
+
+def _play(lesson: Lesson, now: Asked, guess: str, shown: tuple[list[RunData], bool] | str) -> None:
+    if isinstance(shown, str):
+        st.error(plain(shown))
         return
+    runs, over = shown
     if not _are_of(lesson, runs):
         st.info("The link's runs are not those of this lesson.")
         return
     if not all(run.t for run in runs) and not over:
         st.info("The run begins.")
         return
-    playing = f"playing {lesson.key}"
-    if over and st.session_state.pop(playing, False):
-        st.rerun()  # drops the timer
-    st.session_state[playing] = not over
     skips = not over and "skip" not in now.hide
     if skips and st.button("To the end", icon=":material/fast_forward:"):
         _hurry(lesson, runs)
@@ -261,6 +259,10 @@ def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
         ends = lesson.ends(runs)
         st.markdown(" · ".join(f"{plain(label)}: {number(end)}" for label, end in ends.items()))
     st.markdown(lesson.answer)
+
+
+def _watch_room(lesson: Lesson, now: Asked) -> None:
+    keep_watching(lambda: Look(now, "open", ROOM_SECONDS), lambda now: _show_room(lesson, now))
 
 
 def _show_room(lesson: Lesson, now: Asked) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts.compare import Curves
 from dsebo.charts.race import race_figure
@@ -34,6 +33,7 @@ from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.live import live_chart
 from dsebo.ui.paper.table import Line, lines_of, shown_table, wish
+from dsebo.ui.refresh import Look, keep_watching
 from dsebo.ui.values import complete, to_url
 
 TAG = "paper"
@@ -100,23 +100,18 @@ def finals(wanted: Sequence[str]) -> list[FinalRun]:
     return [*bundled_finals(bundled_paper_runs()), *stored_finals(store, wanted)]
 
 
-def show_task(table: int, task: str, found: Sequence[FinalRun]) -> None:
-    """The rows; looked at again by itself while some are being run."""
-    lines = lines_of(printed_rows(table, task), found)
-    every = EVERY if _under_way(lines) else None
-    st.fragment(run_every=every)(_show)(table, task, lines)
+def show_task(table: int, task: str) -> None:
+    """The rows; looked at again while some are being run."""
 
+    def look() -> Look[list[Line]]:
+        lines = lines_of(printed_rows(table, task), finals([task]))
+        under_way = any(line.own.under_way for line in lines)
+        return Look(lines, under_way, EVERY if under_way else None)
 
-def _under_way(lines: Sequence[Line]) -> bool:
-    return any(line.own.under_way for line in lines)
+    keep_watching(look, lambda lines: _show(table, task, lines))
 
 
 def _show(table: int, task: str, lines: Sequence[Line]) -> None:
-    context = get_script_run_ctx()
-    if context and context.fragment_ids_this_run:
-        before, lines = lines, lines_of(printed_rows(table, task), finals([task]))
-        if _under_way(before) and not _under_way(lines):
-            st.rerun()  # drops the timer
     _head(lines[0])
     frame = shown_table(lines)
     right = partial(st.column_config.TextColumn, alignment="right")

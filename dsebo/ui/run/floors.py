@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 
 import streamlit as st
 
@@ -18,6 +17,7 @@ from dsebo.store.errors import StoreError
 from dsebo.store.floors import FloorService, FloorStatus
 from dsebo.text import count, plain
 from dsebo.ui import session
+from dsebo.ui.refresh import Look, keep_watching
 
 SWITCH, KEPT = "floor", "floor kept"
 POLL = 1.0  # seconds between two looks at a computation under way
@@ -102,37 +102,37 @@ def with_floor(data: RunData, whole: RunData | None = None) -> RunData:
 
 def explain(runs: Sequence[RunData], legend: bool = True) -> None:
     """What the colours mean, how far the computation is, and where there is no floor."""
-    known, pending, total, said = 0, 0, 0, dict[str, None]()
+    known, refused = _statuses(runs)
+    done = sum(status.done for status in known)
+    if done and legend:
+        st.html(LEGEND)
+    for sentence in dict.fromkeys(refused + [status.error for status in known if status.error]):
+        st.caption(plain(sentence))
+    if any(status.running for status in known):
+        total = sum(status.total for status in known)
+        st.caption(f"{done} of {count(total, 'floor')} computed; the rest is under way.")
+        keep_watching(lambda: _look(runs), lambda _: None)
+
+
+def _statuses(runs: Sequence[RunData]) -> tuple[list[FloorStatus], list[str]]:
+    """(what is known of the floors of those runs that have some, why others have none)."""
+    known, refused = [], []
     for run in runs:
         try:
-            found = status(run)
+            known.append(status(run))
         except (NoFloor, StoreError) as error:
-            said[str(error)] = None
-            continue
-        known, total = known + found.done, total + found.total
-        pending += found.running
-        if found.error:
-            said[found.error] = None
-    if known and legend:
-        st.html(LEGEND)
-    for sentence in said:
-        st.caption(plain(sentence))
-    if pending:
-        st.caption(f"{known} of {count(total, 'floor')} computed; the rest is under way.")
-        st.fragment(run_every=POLL)(_wait)(runs, known)
+            refused.append(str(error))
+    return known, refused
+
+
+def _look(runs: Sequence[RunData]) -> Look[None]:
+    """The page is drawn again when there is more to show."""
+    known, _ = _statuses(runs)
+    running = any(status.running for status in known)
+    return Look(None, (sum(status.done for status in known), running), POLL if running else None)
 
 
 def progress(runs: Sequence[RunData]) -> None:
     """How far the floors are, on a page that shows nothing else until they are known."""
     with st.container(key="floor-progress"):
         explain(runs, legend=False)
-
-
-def _wait(runs: Sequence[RunData], known: int) -> None:
-    """Draw the page anew when there is more to show."""
-    found = []
-    for run in runs:
-        with suppress(NoFloor, StoreError):  # `explain` says so
-            found.append(status(run))
-    if sum(one.done for one in found) > known or not any(one.running for one in found):
-        st.rerun()

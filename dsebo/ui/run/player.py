@@ -11,10 +11,12 @@ import streamlit as st
 from dsebo.charts.run import common_span
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
+from dsebo.text import setting_line
+from dsebo.ui.controls import heading
 from dsebo.ui.inputs import choose_scale
 from dsebo.ui.links import write
 from dsebo.ui.run import floors
-from dsebo.ui.run.watch import heading, show_run
+from dsebo.ui.run.watch import show_run
 
 SPEEDS = (2, 5, 10, 25, 50, 100)
 TICK = 0.25  # seconds between two pictures while playing
@@ -126,6 +128,6 @@ def _show(
 ) -> None:
     """One run as it stood after evaluation t."""
     then = run.until(t)
-    heading(run.row)
+    heading(run.row.name, run.row.state, setting_line(run.row.config), run.row.id)
     end = max(last, run.row.budget)
     show_run(then, scale, key, stacked, value_range=span, axis_end=end)

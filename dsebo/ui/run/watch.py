@@ -5,32 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts.explain import Entry, feed, steps
+from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.rows import RunRow
 from dsebo.text import plain, setting_line
-from dsebo.ui import links, session
-from dsebo.ui.cache import SHARED, interval
-from dsebo.ui.drawn import shared_figure
+from dsebo.ui import controls, links, session
+from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale
 from dsebo.ui.live import live_chart, live_feed
+from dsebo.ui.refresh import Look, keep_watching, pace
 from dsebo.ui.run import floors
-from dsebo.ui.run.controls import controls
 from dsebo.ui.run.status import status
 
-STATE_COLOURS = {
-    "running": "blue",
-    "finished": "green",
-    "paused": "orange",
-    "queued": "gray",
-    "failed": "red",
-    "cancelled": "gray",
-    "interrupted": "orange",
-    "stalled": "orange",
-}
 STATE_WORDS = {
     "queued": "Waiting for a free place: others are at work. It starts by itself.",
     "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
@@ -48,16 +37,34 @@ def watch(run_id: str) -> None:
     Its name, buttons and the look of its charts stand outside of what the timer draws anew: they
     change with the run's state or by a click, and then the whole page is drawn.
     """
-    data = SHARED.data(session.manager().store, run_id)
+    data = _data(run_id)
     siblings(data.row)
-    with st.container(key="head", horizontal=True, vertical_alignment="center"):
-        heading(data.row)
-        controls(data.row)
+    controls.head(
+        data.row.name,
+        data.row.state,
+        setting_line(data.row.config),
+        lambda: controls.run_controls(data.row),
+        data.row.id,
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="look"):
         scale = choose_scale(f"scale {data.row.id}", default_scale(data.row.minimum))
         floors.switch()
-    every = None if data.ended else interval(_watchers(data.row.id), data.row.state)
-    st.fragment(run_every=every)(_refresh)(data.row.id, every, data.row.state, scale)
+    keep_watching(lambda: _look(data.row.id), lambda data: _show(data, scale))
+
+
+def _data(run_id: str) -> RunData:
+    return SHARED.data(session.manager().store, run_id)
+
+
+def _look(run_id: str) -> Look[RunData]:
+    data = _data(run_id)
+    every = None if data.ended else pace(run_id, data.row.state in ("paused", "queued"))
+    return Look(data, data.row.state, every)
+
+
+def _show(data: RunData, scale: Scale) -> None:
+    show_state(data.row)
+    show_run(data, scale, live=True)
 
 
 def siblings(row: RunRow) -> None:
@@ -84,41 +91,6 @@ def siblings(row: RunRow) -> None:
         st.rerun()
 
 
-def _refresh(run_id: str, every: float | None, state: str, scale: Scale) -> None:
-    """What is drawn anew. The timer is the page's: when it should change, the page runs again."""
-    data = SHARED.data(session.manager().store, run_id)
-    if _by_timer() and (data.row.state != state or _wrong_pace(data, every)):
-        st.rerun()
-    show_state(data.row)
-    show_run(data, scale, live=True)
-
-
-def _wrong_pace(data: RunData, every: float | None) -> bool:
-    """Whether so many have come or gone that the timer should be another."""
-    if data.ended or every is None:
-        return False
-    return not 0.7 < interval(_watchers(data.row.id), data.row.state) / every < 1.5
-
-
-def _by_timer() -> bool:
-    """Whether only this fragment is being drawn anew, not the whole page."""
-    context = get_script_run_ctx()
-    return bool(context and context.fragment_ids_this_run)
-
-
-def _watchers(run_id: str) -> int:
-    context = get_script_run_ctx()
-    return SHARED.watch(run_id, context.session_id if context else "")
-
-
-def heading(row: RunRow) -> None:
-    """The run's name, state and setting. A name is text, whatever it looks like."""
-    with st.container(gap=None, width="stretch", key=f"name-{row.id}"):
-        state = f":{STATE_COLOURS[row.state]}-badge[{row.state}]"
-        st.markdown(f"#### {plain(row.name)} {state}")
-        st.caption(setting_line(row.config))
-
-
 def show_state(row: RunRow) -> None:
     """What a state means that is not plain work."""
     if row.state == "failed":
@@ -140,12 +112,29 @@ def show_run(
         return
     if live and floors.is_on():
         floors.explain([data])
-    figure = shared_figure(data, scale, st.session_state.get(place), **drawing)
+    figure = _figure(data, scale, st.session_state.get(place), **drawing)
     _choose(place, live_chart(figure, key=f"chart{key}"))
     beside = "stacked" if stacked else "beside"  # one element where two columns would be three
     with st.container(horizontal=not stacked, gap="large", key=f"{beside}{key}"):
         _show_feed(data, entries, place)
         _show_formula(data, place)
+
+
+def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> bytes:
+    """The charts, drawn once for all who watch."""
+    event = data.chosen(chosen)
+    key = (
+        data.row.id,
+        data.t,
+        len(data.events),
+        data.row.budget,
+        data.row.at_centre,
+        scale,
+        event["t"] if event else None,
+        *drawing.values(),
+        data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
+    )
+    return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **drawing).to_json().encode())
 
 
 def _show_feed(data: RunData, entries: list[Entry], place: str) -> None:

@@ -1,0 +1,216 @@
+"""The head of a run or an experiment: its name and state, and the owner's hands on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from dsebo.experiments.child import start_child
+from dsebo.experiments.limits import sweep_check
+from dsebo.experiments.records import SweepRow, delete_sweep, get_sweep, order
+from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunRow
+from dsebo.text import count, plain
+from dsebo.ui import links, session
+from dsebo.ui.cache import SHARED
+
+STATE_COLOURS = {
+    "running": "blue",
+    "queued": "gray",
+    "paused": "orange",
+    "interrupted": "orange",
+    "stalled": "orange",
+    "failed": "red",
+    "cancelled": "gray",
+    "finished": "green",
+}
+WATCHING = "You are watching: only its owner or the lecturer may control this {}."
+FULL = 0.0
+SPEEDS = (FULL, 1.0, 2.0, 5.0, 10.0, 20.0)
+SLOW_START = 30.0  # seconds after which an experiment that waits has been forgotten by who made it
+AGAIN = ("failed", "cancelled")
+ENDED = (*AGAIN, "finished")
+
+
+def head(name: str, state: str, caption: str, controls: Callable[[], None], key: str) -> None:
+    """A name with its state and its setting, and the buttons beside it."""
+    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+        heading(name, state, caption, key)
+        with st.container(horizontal=True, vertical_alignment="center", key="controls"):
+            controls()
+
+
+def heading(name: str, state: str, caption: str, key: str) -> None:
+    """A name, its state and its setting. A name is text, whatever it looks like."""
+    with st.container(gap=None, width="stretch", key=f"name-{key}"):
+        st.markdown(f"#### {plain(name)} :{STATE_COLOURS[state]}-badge[{state}]")
+        st.caption(plain(caption))
+
+
+def action(label: str, icon: str, do: Callable[[], None], primary: bool = False) -> None:
+    """A button that does something to a run or an experiment."""
+    kind = "primary" if primary else "secondary"
+    if st.button(label, icon=f":material/{icon}:", key=f"do {label}", type=kind):  # type: ignore[arg-type]
+        act(do)
+
+
+def act(do: Callable[[], None]) -> None:
+    """Do it and draw the page again; where it is refused, say why."""
+    try:
+        do()
+    except (StoreError, OSError) as error:
+        st.toast(plain(str(error)), icon=":material/error:")
+        return
+    SHARED.stale()
+    st.rerun()
+
+
+def act_on_each(rows: Sequence[RunRow], do: Callable[[str, str], None], done: str = "") -> None:
+    """Do it to every run as this owner; what is refused is said, the rest is done."""
+    owner, refused = session.owner(), []
+    for row in rows:
+        try:
+            do(row.id, owner)
+        except StoreError as error:  # one may just have ended by itself
+            refused.append(str(error))
+    if done and len(refused) < len(rows):
+        st.toast(f"{count(len(rows) - len(refused), 'run')} {done}.")
+    for sentence in refused[:3]:
+        st.toast(plain(sentence), icon=":material/error:")
+    SHARED.stale()
+    st.rerun()
+
+
+# --- a run --------------------------------------------------------------------------------------
+
+
+def run_controls(row: RunRow) -> None:
+    """The buttons that fit the run's state; to a run of someone else's only a way to replay it."""
+    manager, owner = session.manager(), session.owner()
+    mine = manager.may_control(row, owner)
+    if row.state in ENDED:
+        if st.button("Replay", icon=":material/replay:"):
+            links.go("replay", run=row.id)
+        if row.state == "finished" and mine:
+            _extend(row, owner)
+    elif not mine:
+        st.caption(WATCHING.format("run"))
+    else:
+        if row.state in ("running", "queued"):
+            action("Pause", "pause", lambda: manager.pause(row.id, owner))
+        else:
+            action("Resume", "play_arrow", lambda: manager.resume(row.id, owner), primary=True)
+        action("Step", "skip_next", lambda: manager.step(row.id, owner))
+        action("Cancel", "stop", lambda: manager.cancel(row.id, owner))
+        _speed(row, owner)
+
+
+def _extend(row: RunRow, owner: str) -> None:
+    """More evaluations for a finished run."""
+    with st.popover("Go on"):
+        more = st.number_input("More evaluations", 1, 10_000, 100, key="more evaluations")
+        if st.button("Go on", type="primary", key="do Go on"):
+            act(lambda: session.manager().extend(row.id, int(more), owner))
+
+
+def _speed(row: RunRow, owner: str) -> None:
+    now = row.speed or FULL
+    options = SPEEDS if now in SPEEDS else (*SPEEDS, now)
+    chosen = st.selectbox(
+        "Speed",
+        options,
+        index=options.index(now),
+        format_func=lambda speed: f"{speed:g} per second" if speed else "Full speed",
+        key=f"speed {row.id} {now}",
+        width=140,
+        label_visibility="collapsed",
+    )
+    if chosen != now:
+        act(lambda: session.manager().set_speed(row.id, chosen or None, owner))
+
+
+def runs_controls(rows: Sequence[RunRow]) -> None:
+    """Pause, resume or cancel all of these runs that can be; then a way on."""
+    manager, owner = session.manager(), session.owner()
+    mine = [row for row in rows if manager.may_control(row, owner)]
+    going = [row for row in mine if row.state in ("running", "queued")]
+    resting = [row for row in mine if row.state in ("paused", "interrupted", "stalled")]
+    if going and st.button("Pause all", icon=":material/pause:"):
+        act_on_each(going, manager.pause)
+    if resting and st.button("Resume all", icon=":material/play_arrow:", type="primary"):
+        act_on_each(resting, manager.resume)
+    if (going or resting) and st.button("Cancel all", icon=":material/stop:"):
+        act_on_each([*going, *resting], manager.cancel)
+    if not (going or resting):
+        compare_button([row.id for row in rows])
+
+
+def compare_button(ids: Sequence[str]) -> None:
+    """The way on from runs that have ended."""
+    if st.button("Compare", icon=":material/stacked_line_chart:"):
+        links.go("compare", runs=",".join(run_id[:12] for run_id in ids[: links.MOST_RUNS]))
+
+
+# --- an experiment ------------------------------------------------------------------------------
+
+
+def experiment_controls(row: SweepRow, close: Callable[[], None]) -> None:
+    """The buttons that fit the experiment's state; others only watch.
+
+    Args:
+        row: The experiment.
+        close: Lets the page show none.
+    """
+    if not session.manager().may_control(row, session.owner()):
+        st.caption(WATCHING.format("experiment"))
+        return
+    if row.at_work and row.wanted == "cancel":
+        return
+    if _goes(row):
+        action("Pause", "pause", lambda: _tell(row, "pause"))
+    elif row.state in AGAIN:
+        action("Go on", "play_arrow", lambda: _go_on(row))
+    elif row.state != "finished":
+        action("Resume", "play_arrow", lambda: _go_on(row), primary=True)
+    if row.state in ENDED:
+        with st.popover("Delete", icon=":material/delete:"):
+            st.markdown("The experiment is forgotten. Its runs stay in Runs.")
+            action("Delete it", "delete", lambda: _delete(row, close), primary=True)
+    else:
+        action("Cancel", "stop", lambda: _tell(row, "cancel"))
+
+
+def _goes(row: SweepRow) -> bool:
+    """Whether it works, or will as soon as its process has started."""
+    forgotten = row.started is None and time.time() - row.created > SLOW_START
+    return row.wanted == "run" and (row.state == "running" or (row.state == "queued" and not forgotten))
+
+
+def _tell(row: SweepRow, wanted: str) -> None:
+    """Pass it on to who works on it; refused where nobody does."""
+    _check_control(row)
+    state = order(session.manager().store, row.id, wanted)
+    if state is not None:
+        raise StoreError(f"Experiment {row.short_id} is {state}: there is nothing to {wanted}.")
+
+
+def _go_on(row: SweepRow) -> None:
+    """Tell its process; where there is none, start another from what is stored."""
+    _check_control(row)
+    manager = session.manager()
+    if order(manager.store, row.id, "run") is not None:
+        start_child(manager.store, row.id, sweep_check(manager.settings, session.owner(), row.spec))
+
+
+def _delete(row: SweepRow, close: Callable[[], None]) -> None:
+    _check_control(row)
+    delete_sweep(session.manager().store, row.id)
+    close()
+
+
+def _check_control(row: SweepRow) -> None:
+    """The rights may have changed since a button was drawn, and the experiment may be gone."""
+    if not session.manager().may_control(get_sweep(session.manager().store, row.id), session.owner()):
+        raise StoreError(f"Experiment {row.short_id} belongs to someone else.")
