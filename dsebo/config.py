@@ -1,103 +1,102 @@
-"""`RunConfig`: everything that determines a run. Frozen, validated, JSON both ways."""
+"""`RunConfig`: everything that determines a run. Frozen, validated, JSON both ways.
+
+A config has two forms: nested, by parts, as files and the store have it, and flat, each setting by
+its name alone, as flags and links have it. Names are unique over all parts.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from dsebo.methods import METHODS as METHODS
 from dsebo.methods.base import MethodConfig
 from dsebo.methods.cost import Prediction as Prediction
-from dsebo.methods.dsebo import DseboConfig
-from objectives.fields import MAX_D, MAX_SEED, ConfigError, FieldSpec, Frozen, explain, setting, specs
-from objectives.registry import get_function, names
+from objectives import KINDS, ObjectiveConfig, kind_of, names
+from objectives.fields import (
+    MAX_SEED,
+    ConfigError,
+    FieldSpec,
+    Frozen,
+    explain,
+    must,
+    not_one_of,
+    setting,
+    specs,
+    tagged_union,
+)
 
 MAX_BUDGET = 100_000
-
-
-class ObjectiveConfig(Frozen):
-    """F_c: which function, hidden in how many dimensions."""
-
-    name: str = setting("sphere", "Function", "The function whose minimum is sought.", "f", choices=names)
-    D: int = setting(1000, "Dimension", "Number of variables.", "D", ge=1, le=MAX_D)
-    d_e: int = setting(30, "Effective dimension", "How many of the variables matter.", "d_e", ge=1, le=MAX_D)
-    c: float = setting(1.0, "Shift", "Moves the optimum away from the centre; in the function's units.", "c")
-    K: float = setting(10_000.0, "Tail divisor", "The other variables weigh 1/K.", "K", gt=0)
-    coordinates: Literal["first", "random"] = setting(
-        "first", "Effective coordinates", "The first d_e, or a random subset.", advanced=True
-    )
-    coordinates_seed: int = setting(
-        0, "Seed of the coordinates", "Seed of that subset.", advanced=True, ge=0, le=MAX_SEED
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_shift(cls, given: Any) -> Any:
-        """c has a default of its own for each function."""
-        if isinstance(given, dict) and given.get("c") is None:
-            name = given.get("name", "sphere")
-            if name in names():
-                return {**given, "c": get_function(name).default_c}
-        return given
-
-    @field_validator("name")
-    @classmethod
-    def _known(cls, name: str) -> str:
-        try:
-            get_function(name)
-        except KeyError as error:
-            raise ValueError(error.args[0]) from None
-        return name
-
-    @field_validator("d_e")
-    @classmethod
-    def _fits(cls, d_e: int, info: ValidationInfo) -> int:
-        if "D" not in info.data or "name" not in info.data:
-            return d_e
-        least, D = get_function(info.data["name"]).min_dimension, info.data["D"]
-        if not least <= d_e <= D:
-            raise ValueError(f"d_e = {d_e} is not allowed: a whole number from {least} to D = {D}.")
-        return d_e
-
+FUNCTION, METHOD = "sphere", "dsebo"  # where none is given
+FIRST_ARITHMETIC = "1.1"  # of all runs that do not say with which they were made
 
 BARE = "centre"  # a method without settings of its own: the fields of its runs are every run's
 
 if TYPE_CHECKING:
     AnyMethod = MethodConfig
+    AnyObjective = ObjectiveConfig
 else:
-    AnyMethod = Annotated[Union[tuple(METHODS.values())], Field(discriminator="method")]  # noqa: UP007
+    AnyMethod = tagged_union("method", METHODS)
+    AnyObjective = tagged_union("kind", KINDS)
 
 
 class RunConfig(Frozen):
     """A run: the same config gives the same history."""
 
-    objective: ObjectiveConfig = ObjectiveConfig()
-    optimizer: AnyMethod = DseboConfig()
+    objective: AnyObjective = Field(default_factory=dict, validate_default=True)
+    optimizer: AnyMethod = Field(default_factory=dict, validate_default=True)
     budget: int = setting(500, "Budget", "Number of evaluations.", "budget", ge=2, le=MAX_BUDGET)
     seed: int = setting(1, "Seed", "Same seed, same run.", "seed", ge=0, le=MAX_SEED)
 
-    @model_validator(mode="before")
+    @field_validator("objective", mode="before")
     @classmethod
-    def _complete(cls, given: Any) -> Any:
-        """Fill in the defaults that depend on the method and on D."""
+    def _of_a_kind(cls, given: Any) -> Any:
+        """Without a kind, that of the name."""
+        given = _as_dict(given)
         if not isinstance(given, dict):
             return given
-        optimizer = _as_dict(given.get("optimizer", {}))
-        objective = _as_dict(given.get("objective", {}))
-        if not isinstance(optimizer, dict) or not isinstance(objective, dict):
+        kind = given.get("kind") or kind_of(given.get("name", FUNCTION))
+        if kind not in list(KINDS):
+            raise ValueError(not_one_of("kind", KINDS, kind))
+        return {**given, "kind": kind}
+
+    @field_validator("optimizer", mode="before")
+    @classmethod
+    def _complete(cls, given: Any, info: ValidationInfo) -> Any:
+        """Fill in the defaults that depend on the method and on D."""
+        given = _as_dict(given)
+        if not isinstance(given, dict):
             return given
-        method = optimizer.get("method", "dsebo")
-        if not isinstance(method, str) or method not in METHODS:
-            raise ValueError(f"method = {method!r} is not allowed: one of {', '.join(METHODS)}.")
-        completed = METHODS[method].complete(optimizer, _whole(objective.get("D"), 1000))
-        return {**given, "optimizer": {"method": method, **completed}}
+        method = given.get("method", METHOD)
+        if method not in list(METHODS):
+            raise ValueError(not_one_of("method", METHODS, method))
+        D = info.data["objective"].D if "objective" in info.data else 1000
+        return {"method": method, **METHODS[method].complete(given, D)}
 
     @model_validator(mode="after")
     def _check(self) -> RunConfig:
-        self.optimizer.check(self.objective.D)
+        self.optimizer.check(self.D)
         return self
+
+    @property
+    def function(self) -> str:
+        """The name of the objective."""
+        return self.objective.name
+
+    @property
+    def D(self) -> int:
+        """The number of variables."""
+        return self.objective.D
+
+    @property
+    def arithmetic(self) -> str:
+        """The version of the arithmetic that a run of this config is made with."""
+        return f"{self.objective.arithmetic}.{self.optimizer.arithmetic}"
 
     def warnings(self) -> list[str]:
         """What is allowed but will surprise, in words."""
@@ -109,12 +108,8 @@ class RunConfig(Frozen):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RunConfig:
-        """From JSON text; ConfigError, in plain words, where it is not one."""
-        try:
-            given = json.loads(text)
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"The config is not JSON: {error}.") from None
-        return cls.parse(given)
+        """From JSON text; ConfigError, in plain words, where it is not one. Parsed once."""
+        return _from_json(text)
 
     @classmethod
     def parse(cls, given: Any) -> RunConfig:
@@ -122,7 +117,7 @@ class RunConfig(Frozen):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            raise ConfigError(explain(error, config_parts(_method_of(given)))) from None
+            raise ConfigError(explain(error, _parts_of(given))) from None
 
     def with_seed(self, seed: int) -> RunConfig:
         """The same run from another seed."""
@@ -136,59 +131,138 @@ class RunConfig(Frozen):
             raise ConfigError(f"seed must be at most {MAX_SEED} (got {self.seed + count - 1}).")
         return [self.with_seed(self.seed + i) for i in range(count)]
 
+    def setting(self, name: str) -> Any:
+        """A setting by its flat name; KeyError where the config has none of that name."""
+        return flat_config(self)[name]
+
+    def given(self) -> dict[str, Any]:
+        """Function, method and what else `parse` would not fill in: it makes this config of them."""
+        whole = self.model_dump(mode="json", exclude={"objective": {"kind"}})
+        kind, method = type(self.objective), type(self.optimizer)
+        objective = _own(kind, whole["objective"], "name", kind.complete)
+        optimizer = _own(method, whole["optimizer"], "method", lambda given: method.complete(given, self.D))
+        rest = {n: whole[n] for n in ("budget", "seed") if whole[n] != RunConfig.model_fields[n].default}
+        return {"objective": objective, "optimizer": optimizer, **rest}
+
 
 def predict(config: RunConfig, budget: int | None = None) -> Prediction:
     """What a run will cost, from measured runs of its method; `budget` in place of the config's."""
-    return config.optimizer.predict(config.objective.D, budget or config.budget)
+    return config.optimizer.predict(config.D, budget or config.budget)
 
 
-def config_parts(method: str) -> dict[str, type[Frozen]]:
-    """The config classes whose fields make up a run of that method."""
-    optimizer = METHODS.get(method, MethodConfig)
-    return {"": RunConfig, "objective": ObjectiveConfig, "optimizer": optimizer}
+def config_hash(config: RunConfig, arithmetic: str | None = None) -> str:
+    """What runs have in common that are the same: all settings, seed included, and the arithmetic.
 
-
-def all_specs(method: str) -> dict[str, list[FieldSpec]]:
-    """Every setting of a run of that method, by part: what a form or a terminal shows."""
-    return {part: specs(model) for part, model in config_parts(method).items()}
-
-
-def parse_flat(flat: dict[str, Any], base: dict[str, Any] | None = None) -> RunConfig:
-    """A config from field names without their parts (flags, a link), over `base` if given.
-
-    Names are unique over all parts. A name that the chosen method does not have is an error.
+    Settings that `parse` would fill in are left out, so that a run keeps its hash when a method
+    or an objective gets one more.
     """
-    nested: dict[str, Any] = json.loads(json.dumps(base or {}))
+    depends = {"config": config.given(), "arithmetic": arithmetic or config.arithmetic}
+    canonical = json.dumps(depends, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def stored_hash(config: RunConfig, versions: Mapping[str, str]) -> str | None:
+    """The hash of a run that was made with these versions; None where that of dsebo is not known."""
+    unknown = versions.get("dsebo", "unknown") == "unknown"
+    return None if unknown else config_hash(config, versions.get("arithmetic", FIRST_ARITHMETIC))
+
+
+def config_parts(method: str, function: str = FUNCTION) -> dict[str, type[Frozen]]:
+    """The config classes whose fields make up a run of that method on that function."""
+    return {"": RunConfig, "objective": KINDS[kind_of(function)], "optimizer": METHODS[method]}
+
+
+def all_specs(method: str, function: str = FUNCTION) -> dict[str, list[FieldSpec]]:
+    """Every setting of such a run by part: what a form or a terminal shows."""
+    found = {part: specs(model) for part, model in config_parts(method, function).items()}
+    help = "The function whose minimum is sought."
+    choice = FieldSpec("function", "Function", "f", help, "choice", FUNCTION, False, choices=tuple(names()))
+    return {**found, "objective": [choice, *found["objective"]]}
+
+
+def part_of(name: str) -> str:
+    """The part that a setting is in, by its flat name; the method refuses what nobody knows."""
+    if name == "function" or any(name in kind.model_fields for kind in KINDS.values()):
+        return "objective"
+    return "" if name in RunConfig.model_fields else "optimizer"
+
+
+def flat_config(config: RunConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """All settings by their names alone; `function` and `method` for the two names."""
+    nested = config.model_dump(mode="json") if isinstance(config, RunConfig) else config
+    objective, optimizer = dict(nested["objective"]), dict(nested["optimizer"])
+    objective.pop("kind", None)
+    names = {"function": objective.pop("name"), "method": optimizer.pop("method")}
+    return {**names, **objective, **optimizer, "budget": nested["budget"], "seed": nested["seed"]}
+
+
+def nested_config(flat: Mapping[str, Any], base: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Settings by their flat names, over those of `base`, in parts: nothing that was not given."""
+    nested: dict[str, Any] = {**(base or {})}
     for part in ("objective", "optimizer"):
-        if not isinstance(nested.setdefault(part, {}), dict):
-            raise ConfigError(f"{part} = {nested[part]!r} is not allowed: an object of settings.")
-    method = flat.get("method", nested["optimizer"].get("method", "dsebo"))
-    if not isinstance(method, str):
-        raise ConfigError(f"method = {method!r} is not allowed: one of {', '.join(METHODS)}.")
-    part_of = {spec.name: part for part, found in all_specs(method).items() for spec in found} | {
-        "method": "optimizer",
-        "function": "objective",
-    }
+        if not isinstance(nested.get(part, {}), dict):
+            raise ConfigError(must(part, "an object of settings", nested[part]))
+        nested[part] = {**nested.get(part, {})}
+    if "function" in flat:
+        nested["objective"].pop("kind", None)
     for name, value in flat.items():
-        part = part_of.get(name, "optimizer")
-        home = nested if part == "" else nested[part]
+        part = part_of(name)
+        home = nested[part] if part else nested
         home["name" if name == "function" else name] = value
-    return RunConfig.parse(nested)
+    return nested
 
 
-def _whole(value: Any, otherwise: int) -> int:
-    """A whole number as the fields take it: 50, 50.0 or "50"; what else it is they will say."""
+def parse_flat(flat: Mapping[str, Any], base: Mapping[str, Any] | None = None) -> RunConfig:
+    """A config from flat names (flags, a link), over `base` if given.
+
+    A name that the chosen method or function does not have is an error.
+    """
+    return RunConfig.parse(nested_config(flat, base))
+
+
+def differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The settings in which these flat configs are not all alike."""
+    names = list(dict.fromkeys(name for config in settings for name in config))
+    return [name for name in names if len({json.dumps(config.get(name)) for config in settings}) > 1]
+
+
+@lru_cache(maxsize=1024)
+def _from_json(text: str | bytes) -> RunConfig:
+    """A config never changes, so who asks again gets the same."""
     try:
-        return int(value) if float(value).is_integer() else otherwise
-    except (TypeError, ValueError, OverflowError):
-        return otherwise
+        given = json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The config is not JSON: {error}.") from None
+    return RunConfig.parse(given)
+
+
+def _own(
+    model: type[Frozen], whole: dict[str, Any], tag: str, complete: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """The tag of a part and those of its settings that do not follow from the others."""
+    usual = {name: model.model_fields[name].default for name in whole}
+    kept = {name: value for name, value in whole.items() if name == tag or value != usual[name]}
+    while (filled := {**usual, **complete(kept)}) != whole:  # a default that another setting changes
+        kept |= {name: value for name, value in whole.items() if filled[name] != value}
+    for name in list(kept):
+        rest = {other: value for other, value in kept.items() if other != name}
+        if name != tag and {**usual, **complete(rest)} == whole:
+            kept = rest
+    return kept
 
 
 def _as_dict(part: Any) -> Any:
     return part.model_dump(exclude_unset=True) if isinstance(part, Frozen) else part
 
 
-def _method_of(given: Any) -> str:
-    optimizer = given.get("optimizer") if isinstance(given, dict) else None
-    method = optimizer.get("method", "dsebo") if isinstance(optimizer, dict) else "dsebo"
-    return str(method)
+def _parts_of(given: Any) -> dict[str, type[Frozen]]:
+    """The classes that a config would be of, as far as it can be told."""
+    parts = given if isinstance(given, dict) else {}
+    tags = []
+    for part, tag in (("objective", "name"), ("optimizer", "method")):
+        fields = _as_dict(parts.get(part))
+        tags.append(fields.get(tag) if isinstance(fields, dict) else None)
+    function, method = (tag if isinstance(tag, str) else None for tag in tags)
+    return config_parts(
+        method if method in METHODS else METHOD, function if function in names() else FUNCTION
+    )

@@ -164,7 +164,7 @@ def _settings(
     if "alpha" in settings or "alpha_mode" in settings:
         relative = {}
     # A stand-in objective of the same D: everything else is checked as for a run of the paper's.
-    stand_in = {"name": "sphere", "D": D, "d_e": 1}
+    stand_in = {"D": D}
     optimizer = {"method": method, **relative, **settings}
     whole = RunConfig.parse({"objective": stand_in, "optimizer": optimizer, "budget": budget, "seed": seed})
     return whole.budget, whole.seed, whole.optimizer

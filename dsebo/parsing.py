@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import product
 
 from dsebo.config import METHODS, all_specs
+from objectives import KINDS
 from objectives.fields import ConfigError, FieldSpec
 
 Value = str | int | float | bool
@@ -18,10 +20,11 @@ _TRUTH = {"true": True, "false": False}
 def config_flags() -> dict[str, FieldSpec]:
     """Every setting of every method by its flag's name; a name means the same everywhere."""
     flags: dict[str, FieldSpec] = {}
-    for method in METHODS:
-        for part in all_specs(method).values():
+    functions = [kind.names()[0] for kind in KINDS.values()]
+    for method, function in product(METHODS, functions):
+        for part in all_specs(method, function).values():
             for spec in part:
-                flags.setdefault("function" if spec.name == "name" else spec.name, spec)
+                flags.setdefault(spec.name, spec)
     return flags
 
 

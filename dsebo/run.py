@@ -14,14 +14,14 @@ from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.methods.base import Optimizer
 from dsebo.threads import one_thread
-from objectives import EmbeddedFunction, Objective
+from objectives import Objective
 
 MAX_FAILURES_IN_A_ROW = 10
 
 
-def make_objective(config: RunConfig) -> EmbeddedFunction:
-    """The function that a config names."""
-    return EmbeddedFunction(**config.objective.model_dump())
+def make_objective(config: RunConfig) -> Objective:
+    """The objective that a config names."""
+    return config.objective.build()
 
 
 class Runner:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from numbers import Real
 from typing import Any
 
 from dsebo.config import METHODS
+from objectives import KINDS, ObjectiveConfig
 
 SYMBOLS = {"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"}
 NAMED = ("function", "method")  # whose values are names that need no field before them
@@ -147,20 +148,21 @@ def joined(said: Sequence[str]) -> str:
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-def setting_line(config: dict[str, Any]) -> str:
+def brief(objective: Mapping[str, Any]) -> list[str]:
+    """`D = 1000`, `d_e = 30`, `c = 1`: what a title says of an objective beside its name."""
+    kind = KINDS.get(objective.get("kind", "embedded"), ObjectiveConfig)
+    return [f"{name} = {value_text(objective[name])}" for name in kind.brief]
+
+
+def setting_line(config: Mapping[str, Any]) -> str:
     """A run's setting in one line, in the paper's symbols."""
     objective, optimizer = config["objective"], config["optimizer"]
-    said = [
-        function_name(objective["name"]),
-        f"D = {objective['D']}",
-        f"d_e = {objective['d_e']}",
-        f"c = {value_text(objective['c'])}",
-    ]
+    words = [function_name(objective["name"]), *brief(objective)]
     method = optimizer["method"]
     if method == "dsebo":
-        said += [f"β = {value_text(optimizer['beta'])}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
+        words += [f"β = {value_text(optimizer['beta'])}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
         if optimizer["variant"] != "paper":
-            said.append(f"{optimizer['variant']}' variant")
+            words.append(f"{optimizer['variant']}' variant")
     else:
-        said.append(method_name(method))
-    return " · ".join([*said, f"budget {config['budget']}", f"seed {config['seed']}"])
+        words.append(method_name(method))
+    return " · ".join([*words, f"budget {config['budget']}", f"seed {config['seed']}"])

@@ -1,7 +1,38 @@
-"""Objectives to minimise on the box [-1, 1]^D. Importing this package does not import torch."""
+"""Objectives to minimise on the box [-1, 1]^D. Importing this package does not import torch.
 
-from objectives.base import Objective
-from objectives.embedded import EmbeddedFunction
-from objectives.registry import BaseFunction, get_function, names, register
+An objective is of a kind, and a kind is a file here: the class of its settings, which builds it.
+"""
 
-__all__ = ["BaseFunction", "EmbeddedFunction", "Objective", "get_function", "names", "register"]
+from objectives.base import Objective, ObjectiveConfig
+from objectives.embedded import EmbeddedConfig, EmbeddedFunction
+from objectives.fields import ConfigError, not_one_of
+from objectives.registry import BaseFunction, get_function, register
+
+KINDS: dict[str, type[ObjectiveConfig]] = {"embedded": EmbeddedConfig}
+
+
+def names() -> list[str]:
+    """The names of all objectives, of whatever kind; the paper's six first."""
+    return [name for kind in KINDS.values() for name in kind.names()]
+
+
+def kind_of(name: object) -> str:
+    """The kind that has an objective of that name; ConfigError where none has."""
+    for tag, kind in KINDS.items():
+        if name in kind.names():
+            return tag
+    raise ConfigError(not_one_of("function", names(), name))
+
+
+__all__ = [
+    "KINDS",
+    "BaseFunction",
+    "EmbeddedConfig",
+    "EmbeddedFunction",
+    "Objective",
+    "ObjectiveConfig",
+    "get_function",
+    "kind_of",
+    "names",
+    "register",
+]

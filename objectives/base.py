@@ -1,11 +1,14 @@
-"""`Objective`: what an optimizer may know of the function that it minimises."""
+"""`Objective`, a function to be minimised, and `ObjectiveConfig`, the settings that name one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
+from pydantic import field_validator, model_validator
+
+from objectives.fields import Frozen, not_one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,3 +85,59 @@ class Objective(ABC):
     def at_centre(self) -> float:
         """The value at the centre of the box: the reference every curve is read against."""
         return float(self(np.zeros((1, self.dimension)))[0])
+
+
+class ObjectiveConfig(Frozen):
+    """Base of every kind's settings: `kind` is the kind's tag, `name` says which of its objectives.
+
+    A subclass gives `kind` a `Literal` type and a default, declares its own fields by `setting`,
+    and has D, as a field or as a property where the name fixes it.
+
+    Attributes:
+        arithmetic: Raised when values of these objectives change, or the default of a setting:
+            runs from before are then no longer taken for the same.
+        brief: The fields that a title mentions.
+    """
+
+    arithmetic: ClassVar[int] = 1
+    brief: ClassVar[tuple[str, ...]] = ()
+
+    kind: str
+    name: str
+
+    if TYPE_CHECKING:  # at run time a property of the base would stand in the way of a field
+
+        @property
+        def D(self) -> int:
+            """The number of variables."""
+
+    @classmethod
+    @abstractmethod
+    def names(cls) -> list[str]:
+        """The objectives of this kind, the default first. A name is taken once over all kinds."""
+
+    @classmethod
+    def description(cls, name: str) -> str:
+        """One line about one of them."""
+        return ""
+
+    @classmethod
+    def complete(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """`given` with the defaults filled in that depend on other settings; it has the name."""
+        return given
+
+    @abstractmethod
+    def build(self) -> Objective:
+        """The objective itself."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, given: Any) -> Any:
+        return cls.complete({"name": cls.names()[0], **given}) if isinstance(given, dict) else given
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in cls.names():
+            raise ValueError(not_one_of("function", cls.names(), name))
+        return name

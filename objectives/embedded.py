@@ -3,18 +3,76 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import ValidationInfo, field_validator
 
-from objectives.base import Objective
-from objectives.registry import BaseFunction, get_function
+from objectives.base import Objective, ObjectiveConfig
+from objectives.fields import MAX_D, MAX_SEED, must, setting, whole_number
+from objectives.registry import BaseFunction, function_names, get_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
 Coordinates = Literal["first", "random"]
+
+
+class EmbeddedConfig(ObjectiveConfig):
+    """F_c: which function, hidden in how many dimensions."""
+
+    brief: ClassVar[tuple[str, ...]] = ("D", "d_e", "c")
+
+    kind: Literal["embedded"] = "embedded"
+    D: int = setting(1000, "Dimension", "Number of variables.", "D", ge=1, le=MAX_D)
+    d_e: int = setting(
+        30, "Effective dimension", "How many of the variables matter; min(D, 30).", "d_e", ge=1, le=MAX_D
+    )
+    c: float = setting(1.0, "Shift", "Moves the optimum away from the centre; in the function's units.", "c")
+    K: float = setting(10_000.0, "Tail divisor", "The other variables weigh 1/K.", "K", gt=0)
+    coordinates: Coordinates = setting(
+        "first", "Effective coordinates", "The first d_e, or a random subset.", advanced=True
+    )
+    coordinates_seed: int = setting(
+        0, "Seed of the coordinates", "Seed of that subset.", advanced=True, ge=0, le=MAX_SEED
+    )
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The base functions."""
+        return function_names()
+
+    @classmethod
+    def description(cls, name: str) -> str:
+        """Domain, shift and shape."""
+        base = get_function(name)
+        domain = f"[{base.lower:.4g}, {base.upper:.4g}]"
+        return f"{domain:16s} c = {base.default_c:<5g} {base.description}"
+
+    @classmethod
+    def complete(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """c is the function's own; d_e = 30, or D if that is less."""
+        defaults: dict[str, Any] = {}
+        if given["name"] in cls.names():
+            defaults["c"] = get_function(given["name"]).default_c
+        if (D := whole_number(given.get("D"))) is not None:
+            defaults["d_e"] = max(1, min(D, 30))
+        return defaults | {field: value for field, value in given.items() if (field, value) != ("c", None)}
+
+    @field_validator("d_e")
+    @classmethod
+    def _fits(cls, d_e: int, info: ValidationInfo) -> int:
+        if "D" not in info.data or "name" not in info.data:
+            return d_e
+        least, D = get_function(info.data["name"]).min_dimension, info.data["D"]
+        if not least <= d_e <= D:
+            raise ValueError(must("d_e", f"a whole number from {least} to D = {D}", d_e))
+        return d_e
+
+    def build(self) -> EmbeddedFunction:
+        """F_c."""
+        return EmbeddedFunction(**self.model_dump(exclude={"kind"}))
 
 
 class EmbeddedFunction(Objective):
@@ -53,11 +111,11 @@ class EmbeddedFunction(Objective):
         self.coordinates_seed = coordinates_seed
         self.differentiable = self.base.differentiable
         if not self.base.min_dimension <= d_e <= D:
-            raise ValueError(f"d_e = {d_e} is not allowed: from {self.base.min_dimension} to D = {D}.")
+            raise ValueError(must("d_e", f"a whole number from {self.base.min_dimension} to D = {D}", d_e))
         if not (np.isfinite(K) and K > 0):
-            raise ValueError(f"K = {K} is not allowed: a finite number above 0.")
+            raise ValueError(must("K", "a finite number above 0", K))
         if not np.isfinite(self.c):
-            raise ValueError(f"c = {self.c} is not allowed: a finite number.")
+            raise ValueError(must("c", "a finite number", self.c))
 
     @cached_property
     def effective_coordinates(self) -> NDArray[np.intp]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import operator
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,6 +25,33 @@ class ConfigError(ValueError):
     """A setting that is not allowed; the message is for people, a sentence for each field."""
 
 
+def must(name: str, allowed: str, got: Any) -> str:
+    """`D must be a whole number, 1 or more (got 0).`"""
+    return f"{name} must be {allowed} (got {short(got)})."
+
+
+def not_one_of(name: str, choices: Iterable[str], got: Any) -> str:
+    """The same of a choice, with what may have been meant."""
+    known = list(choices)
+    near = difflib.get_close_matches(got, known, n=1) if isinstance(got, str) else []
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return must(name, f"one of {', '.join(known)}", got) + hint
+
+
+def short(value: Any) -> str:
+    """As Python writes it, not too long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number as the fields take it: 50, 50.0 or "50"; None of anything else."""
+    try:
+        return int(value) if float(value).is_integer() else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 class Frozen(BaseModel):
     """A part of a config: immutable, no unknown keys, no NaN or infinity."""
 
@@ -30,19 +59,10 @@ class Frozen(BaseModel):
 
 
 def setting(
-    default: Any,
-    label: str,
-    help: str = "",
-    symbol: str = "",
-    advanced: bool = False,
-    choices: Callable[[], list[str]] | None = None,
-    **limits: Any,
+    default: Any, label: str, help: str = "", symbol: str = "", advanced: bool = False, **limits: Any
 ) -> Any:
-    """A pydantic field with what a form and a flag need to show it.
-
-    `choices` lists the values of a text field that may grow while the program runs.
-    """
-    extra: Any = {"symbol": symbol, "advanced": advanced, "choices": choices}
+    """A pydantic field with what a form and a flag need to show it."""
+    extra: Any = {"symbol": symbol, "advanced": advanced}
     return Field(default, title=label, description=help or None, json_schema_extra=extra, **limits)
 
 
@@ -73,10 +93,11 @@ class FieldSpec:
         what = "a whole number" if self.kind == "int" else "a finite number"
         if self.low is None:
             return what
-        low = f"{'above' if self.low_open else 'from'} {self.low:g}"
         if self.high is None:
-            return f"{what} {low}" if self.low_open else f"{what} {low} on"
-        return f"{what} {low} {'and up ' if self.low_open else ''}to {self.high:.16g}"
+            return f"{what} above {self.low:g}" if self.low_open else f"{what}, {self.low:g} or more"
+        if self.low_open:
+            return f"{what} above {self.low:g}, at most {self.high:.16g}"
+        return f"{what} from {self.low:g} to {self.high:.16g}"
 
 
 def specs(model: type[BaseModel]) -> list[FieldSpec]:
@@ -88,14 +109,10 @@ def specs(model: type[BaseModel]) -> list[FieldSpec]:
 def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
     annotation, optional = _without_none(info.annotation)
     choices = tuple(typing.get_args(annotation)) if _is_literal(annotation) else ()
-    if len(choices) == 1 or (not choices and annotation not in (int, float, bool, str)):
+    if len(choices) == 1 or (not choices and annotation not in (int, float, bool)):
         return None
     kinds: dict[Any, Kind] = {int: "int", float: "float", bool: "bool"}
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-    listed = extra.get("choices")
-    if annotation is str and callable(listed):
-        choices = tuple(listed())
-    limits = _limits(info)
     return FieldSpec(
         name=name,
         label=info.title or name,
@@ -106,7 +123,7 @@ def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
         advanced=bool(extra.get("advanced", False)),
         optional=optional,
         choices=choices,
-        **limits,
+        **_limits(info),
     )
 
 
@@ -137,29 +154,35 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
     return annotation, False
 
 
+def tagged_union(tag: str, members: Mapping[str, type[BaseModel]]) -> Any:
+    """A type that is one of these classes, told apart by their field `tag`."""
+    union = functools.reduce(operator.or_, members.values())
+    return Annotated[union, Field(discriminator=tag)] if len(members) > 1 else union
+
+
 def explain(error: ValidationError, models: Mapping[str, type[BaseModel]]) -> str:
-    """A pydantic error in a sentence for each field: its name, the value and what is allowed.
+    """A pydantic error in a sentence for each field: its name, what it must be and what it got.
 
     Args:
         error: What pydantic raised.
         models: The config class of each part, by the part's name; "" is the whole.
     """
-    return " ".join(_sentence(dict(one), models) for one in error.errors())
+    return " ".join(_sentence(dict(problem), models) for problem in error.errors())
 
 
-def _sentence(one: dict[str, Any], models: Mapping[str, type[BaseModel]]) -> str:
-    place = [str(step) for step in one["loc"]]
+def _sentence(problem: dict[str, Any], models: Mapping[str, type[BaseModel]]) -> str:
+    place = [str(step) for step in problem["loc"]]
     part = place[0] if place and place[0] in models else ""
     name = place[-1] if place else ""
     known = {spec.name: spec for spec in specs(models[part])} if part in models else {}
-    if one["type"] == "value_error":  # raised by a validator of ours: a sentence already
-        return str(one["ctx"]["error"])
-    if one["type"] == "extra_forbidden":
+    if problem["type"] == "value_error":  # raised by a validator of ours: a sentence already
+        return str(problem["ctx"]["error"])
+    if problem["type"] == "extra_forbidden":
         near = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         return f"{name} is not a field of {part or 'the config'}.{hint}"
-    if one["type"] == "missing":
+    if problem["type"] == "missing":
         return f"{name} is missing: {known[name].allowed if name in known else 'it is needed'}."
     if name in known:
-        return f"{name} = {one['input']!r} is not allowed: {known[name].allowed}."
-    return f"{'.'.join(place) or 'config'} = {one['input']!r} is not allowed: {one['msg']}."
+        return must(name, known[name].allowed, problem["input"])
+    return f"{'.'.join(place) or 'The config'}: {problem['msg']} (got {short(problem['input'])})."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from objectives.fields import must, not_one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class BaseFunction:
 
     def __post_init__(self) -> None:
         if not self.lower < self.upper:
-            raise ValueError(f"lower = {self.lower} is not allowed: less than upper = {self.upper}.")
+            raise ValueError(must("lower", f"less than upper = {self.upper}", self.lower))
 
 
 _functions: dict[str, BaseFunction] = {}
@@ -59,10 +60,13 @@ _entry_points_loaded = False
 
 
 def register(function: BaseFunction) -> BaseFunction:
-    """Make a base function known by its name. A name is taken once."""
-    known = _functions.setdefault(function.name, function)
-    if known is not function:
-        raise ValueError(f"name = {function.name!r} is not allowed: it is registered already.")
+    """Make a base function known by its name. A name is taken once, over all kinds of objectives."""
+    from objectives import KINDS  # which has this module's functions among them
+
+    others = (kind.names() for tag, kind in KINDS.items() if tag != "embedded")
+    taken = any(function.name in names for names in others)
+    if taken or _functions.setdefault(function.name, function) is not function:
+        raise ValueError(must("name", "one that is not registered already", function.name))
     return function
 
 
@@ -82,12 +86,10 @@ def get_function(name: str) -> BaseFunction:
     _load_entry_points()
     if name in _functions:
         return _functions[name]
-    near = difflib.get_close_matches(name, _functions, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise KeyError(f"function = {name!r} is not allowed: it is one of {', '.join(names())}.{hint}")
+    raise KeyError(not_one_of("function", function_names(), name))
 
 
-def names() -> list[str]:
+def function_names() -> list[str]:
     """The names of all known base functions, the paper's six first."""
     _load_entry_points()
     return list(_functions)

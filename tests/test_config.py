@@ -1,5 +1,6 @@
 """The config: defaults, JSON both ways, and one sentence for everything that is not allowed."""
 
+import contextlib
 import json
 import math
 import subprocess
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
-from objectives.fields import MAX_SEED, ConfigError
+from dsebo.config import BARE, MAX_BUDGET, METHODS, RunConfig, all_specs, config_hash, flat_config, parse_flat
+from objectives import KINDS, names
+from objectives.fields import MAX_SEED, ConfigError, must, not_one_of
 
 SAMPLE = {
     "objective": {
@@ -52,28 +54,36 @@ def test_frozen() -> None:
         RunConfig.parse({}).seed = 2  # type: ignore[misc]
 
 
+def of_field(part: str, name: str, got: Any) -> str:
+    """The sentence about a value that a field does not take."""
+    known = {spec.name: spec for spec in all_specs("dsebo")[part]}
+    return must(name, known[name].allowed, got)
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"objective": {"d_e": 1001}}, "d_e = 1001 is not allowed: a whole number from 1 to D = 1000."),
-    ({"objective": {"name": "rosenbrock", "d_e": 1}}, "d_e = 1 is not allowed"),
-    ({"optimizer": {"d_l": 30, "d_h": 20}}, "d_l must be a whole number from 1 to d_h = 20 (got 30)."),
-    ({"optimizer": {"d_h": 1001}}, "d_h must be a whole number from d_l = 5 to D = 1000 (got 1001)."),
-    ({"optimizer": {"beta": 0}}, "beta = 0 is not allowed: a finite number above 0"),
-    ({"optimizer": {"beta": -1.5}}, "beta = -1.5 is not allowed"),
-    ({"optimizer": {"beta": math.nan}}, "beta = nan is not allowed"),
-    ({"optimizer": {"alpha": math.inf}}, "alpha = inf is not allowed"),
-    ({"budget": 1}, "budget = 1 is not allowed: a whole number from 2 to"),
-    ({"budget": math.nan}, "budget = nan is not allowed"),
-    ({"objective": {"K": 0}}, "K = 0 is not allowed: a finite number above 0."),
-    ({"objective": {"c": math.inf}}, "c = inf is not allowed: a finite number."),
-    ({"objective": {"c": "NaN"}}, "c = 'NaN' is not allowed: a finite number."),
+    ({"objective": {"d_e": 1001}}, must("d_e", "a whole number from 1 to D = 1000", 1001)),
+    ({"objective": {"name": "rosenbrock", "d_e": 1}}, must("d_e", "a whole number from 2 to D = 1000", 1)),
+    ({"optimizer": {"d_l": 30, "d_h": 20}}, must("d_l", "a whole number from 1 to d_h = 20", 30)),
+    ({"optimizer": {"d_h": 1001}}, must("d_h", "a whole number from d_l = 5 to D = 1000", 1001)),
+    ({"optimizer": {"beta": 0}}, must("beta", "a finite number above 0, at most 1000000", 0)),
+    ({"optimizer": {"beta": -1.5}}, of_field("optimizer", "beta", -1.5)),
+    ({"optimizer": {"beta": math.nan}}, of_field("optimizer", "beta", math.nan)),
+    ({"optimizer": {"alpha": math.inf}}, of_field("optimizer", "alpha", math.inf)),
+    ({"budget": 1}, must("budget", f"a whole number from 2 to {MAX_BUDGET}", 1)),
+    ({"budget": math.nan}, of_field("", "budget", math.nan)),
+    ({"objective": {"K": 0}}, must("K", "a finite number above 0", 0)),
+    ({"objective": {"c": math.inf}}, must("c", "a finite number", math.inf)),
+    ({"objective": {"c": "NaN"}}, must("c", "a finite number", "NaN")),
     ({"objective": {"name": "spheer"}}, "Did you mean 'sphere'?"),
-    ({"objective": {"D": 0}}, "D = 0 is not allowed"),
+    ({"objective": {"name": 5}}, not_one_of("function", names(), 5)),
+    ({"objective": {"kind": "other"}}, not_one_of("kind", KINDS, "other")),
+    ({"objective": {"D": 0}}, of_field("objective", "D", 0)),
     ({"optimizer": {"betta": 3}}, "betta is not a field of optimizer. Did you mean beta?"),
     ({"optimiser": {}}, "optimiser is not a field of the config."),
-    ({"optimizer": {"method": "simplex"}}, "method = 'simplex' is not allowed: one of dsebo"),
+    ({"optimizer": {"method": "simplex"}}, not_one_of("method", METHODS, "simplex")),
     ({"optimizer": {"method": "random", "beta": 3}}, "beta is not a field of optimizer."),
-    ({"optimizer": {"variant": "other"}}, "variant = 'other' is not allowed: one of paper"),
-    ({"seed": -1}, "seed = -1 is not allowed"),
+    ({"optimizer": {"variant": "other"}}, must("variant", "one of paper, authors", "other")),
+    ({"seed": -1}, of_field("", "seed", -1)),
 ]
 
 
@@ -111,12 +121,12 @@ def test_whatever_is_given_is_a_config_or_a_sentence(given_config: Any) -> None:
     "base", [{"optimizer": None}, {"optimizer": [1]}, {"optimizer": {"method": ["x"]}}, {"objective": 3}]
 )
 def test_a_file_with_flags_over_it_is_a_config_or_a_sentence(base: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="is not allowed"):
+    with pytest.raises(ConfigError, match=" must be "):
         parse_flat({"D": 60, "d_e": 3}, base)
 
 
 def test_a_number_beyond_all_floats_is_refused_in_words() -> None:
-    with pytest.raises(ConfigError, match="D = "):
+    with pytest.raises(ConfigError, match="D must be"):
         RunConfig.parse({"objective": {"D": 10**400}})
 
 
@@ -172,3 +182,85 @@ def test_seeds_are_counted_up_from_the_configs_own() -> None:
             config.seeds(wrong)
     with pytest.raises(ConfigError, match="seed must be at most"):
         config.with_seed(MAX_SEED).seeds(2)
+
+
+def test_d_e_follows_d_where_it_is_not_given() -> None:
+    small = RunConfig.parse({"objective": {"D": 20}}).objective.model_dump()
+    assert (small["kind"], small["d_e"]) == ("embedded", 20)
+    with pytest.raises(ConfigError, match="d_e must be a whole number from 2 to D = 1"):
+        RunConfig.parse({"objective": {"name": "rosenbrock", "D": 1}})
+
+
+def test_a_config_without_a_kind_is_that_of_its_name() -> None:
+    whole = RunConfig.parse({"objective": {"kind": "embedded", "name": "levy"}})
+    assert RunConfig.parse({"objective": {"name": "levy"}}) == whole
+    assert (whole.function, whole.D) == ("levy", 1000)
+
+
+def test_names_are_unique_over_kinds_and_settings_over_parts() -> None:
+    assert len(set(names())) == len(names())
+    of_kinds = {name for kind in KINDS.values() for name in kind.model_fields} - {"kind", "name"}
+    of_methods = {name for method in METHODS.values() for name in method.model_fields} - {"method"}
+    assert not of_kinds & of_methods
+    assert not (of_kinds | of_methods) & set(RunConfig.model_fields)
+
+
+def test_one_lookup_by_name_serves_every_part() -> None:
+    config = parse_flat({"function": "levy", "D": 50, "beta": 4.0, "budget": 20})
+    settings = {name: config.setting(name) for name in ("function", "method", "D", "beta", "budget", "seed")}
+    assert list(settings.values()) == ["levy", "dsebo", 50, 4.0, 20, 1]
+    assert parse_flat(flat_config(config)) == config
+    with pytest.raises(KeyError):
+        config.setting("gamma")
+
+
+def test_what_was_given_is_told_from_defaults() -> None:
+    usual = {"objective": {"name": "sphere"}, "optimizer": {"method": "dsebo"}}
+    assert RunConfig.parse({}).given() == usual
+    flat = {"D": 20, "c": 10.0, "function": "griewank", "variant": "authors", "kappa_scale": 1.0, "d_h": 3}
+    assert parse_flat({**flat, "d_l": 3, "seed": 2}).given() == {
+        "objective": {"name": "griewank", "D": 20},
+        "optimizer": {"method": "dsebo", "variant": "authors", "d_h": 3},
+        "seed": 2,
+    }
+    against = {"variant": "authors", "kappa_scale": 0.1}  # the paper's, which is not the variant's
+    assert parse_flat(against).given()["optimizer"] == {"method": "dsebo", **against}
+
+
+SOME = {
+    "function": st.sampled_from(["sphere", "levy", "griewank"]),
+    "method": st.sampled_from(["dsebo", "random", "rembo", "turbo"]),
+    "D": st.sampled_from([40, 60, 1000]),
+    "d_e": st.integers(1, 40),
+    "c": st.sampled_from([0.0, 0.1, 1.0, 10.0]),
+    "budget": st.sampled_from([20, 500]),
+    "seed": st.integers(0, 3),
+}
+
+
+@given(st.fixed_dictionaries({}, optional=SOME), st.fixed_dictionaries({}, optional=SOME))
+def test_the_same_settings_have_the_same_hash_and_others_another(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    first, second = parse_flat(one), parse_flat(other)
+    assert RunConfig.parse(first.given()) == first
+    spelled_out = RunConfig.parse(first.model_dump())
+    assert config_hash(spelled_out) == config_hash(first)
+    assert (config_hash(first) == config_hash(second)) == (first == second)
+    assert config_hash(first, "1.2") != config_hash(first)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_any_setting_that_differs_changes_the_hash(method: str) -> None:
+    usual = parse_flat({"method": method, "D": 200})
+    hashes = {config_hash(usual)}
+    changed = 0
+    for spec in [spec for part in all_specs(method).values() for spec in part]:
+        value = usual.setting(spec.name)
+        others = spec.choices if spec.kind == "choice" else (not value,) if spec.kind == "bool" else (1, 2, 7)
+        for another in others:
+            with contextlib.suppress(ConfigError):
+                config = parse_flat({**flat_config(usual), spec.name: another})
+                hashes.add(config_hash(config))
+                changed += config.setting(spec.name) != value
+    assert len(hashes) == 1 + changed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dsebo.config import differing, flat_config
 from dsebo.text import part
 
 Array = NDArray[np.float64]
@@ -60,20 +60,6 @@ def _quartiles(values: Array) -> tuple[Array, Array, Array]:
     return found[0], found[1], found[2]
 
 
-def flat_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's settings by their names alone; `function` and `method` for the two names."""
-    objective = dict(config["objective"])
-    optimizer = dict(config["optimizer"])
-    return {
-        "function": objective.pop("name"),
-        "method": optimizer.pop("method"),
-        **objective,
-        **optimizer,
-        "budget": config["budget"],
-        "seed": config["seed"],
-    }
-
-
 def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -> dict[str, list[str]]:
     """Run ids by group, in the order given: by all settings but the seeds, or by one of them.
 
@@ -88,12 +74,6 @@ def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -
     for run, label in labels.items():
         groups.setdefault(label, []).append(run)
     return groups
-
-
-def differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The settings in which these runs are not all alike."""
-    names = list(dict.fromkeys(name for one in settings for name in one))
-    return [name for name in names if len({json.dumps(one.get(name)) for one in settings}) > 1]
 
 
 def _without_seeds(flat: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.config import ObjectiveConfig, RunConfig
+from dsebo.config import RunConfig
 from dsebo.methods.dsebo import DseboConfig
-from objectives import EmbeddedFunction
+from objectives import EmbeddedConfig, EmbeddedFunction, ObjectiveConfig
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class Facts:
     first_step: int | None
     first_patience: int | None
     most_patience: int | None
-    largest_tail: float
+    largest_tail: float | None
     effective_reach: float | None
     matrix_bytes: int | None
     at_centre: float | None
@@ -37,15 +37,15 @@ def facts(config: RunConfig) -> Facts:
     """The derived facts of a setting."""
     of = config.optimizer
     strategy = of.strategy(config.budget) if isinstance(of, DseboConfig) else None
-    objective = EmbeddedFunction(**config.objective.model_dump())
+    embedded = config.objective if isinstance(config.objective, EmbeddedConfig) else None
     reach, centre, minimum, note = _values(config.objective)
     return Facts(
         first_step=strategy.first_step() if strategy else None,
         first_patience=strategy.first_patience() if strategy else None,
         most_patience=strategy.next_patience(strategy.d_h, strategy.d_h) if strategy else None,
-        largest_tail=objective.largest_tail(),
+        largest_tail=embedded.build().largest_tail() if embedded else None,
         effective_reach=reach,
-        matrix_bytes=config.objective.D * strategy.d_h * FLOAT_BYTES if strategy else None,
+        matrix_bytes=config.D * strategy.d_h * FLOAT_BYTES if strategy else None,
         at_centre=centre,
         minimum=minimum,
         minimum_note=note,
@@ -55,11 +55,18 @@ def facts(config: RunConfig) -> Facts:
 @lru_cache(maxsize=256)
 def _values(config: ObjectiveConfig) -> tuple[float | None, float | None, float | None, str]:
     """(largest f found, F(centre), F*, why F* is not known); the slow part, so it is kept."""
-    objective = EmbeddedFunction(**config.model_dump())
     if config.D > LARGEST_D_FOR_FACTS:
         return None, None, None, f"D = {config.D} is too large to evaluate while one types."
+    objective = config.build()
+    return _reach(config), objective.at_centre(), objective.minimum, objective.minimum_note
+
+
+def _reach(config: ObjectiveConfig) -> float | None:
+    """The largest f at the corners of the effective box that were tried."""
+    if not isinstance(config, EmbeddedConfig):
+        return None
     alone = EmbeddedFunction(config.name, config.d_e, config.d_e, config.c, config.K)
     samples = max(2, min(512, 1_000_000 // config.d_e))
     corners = np.random.default_rng(0).choice([-1.0, 1.0], size=(samples, config.d_e))
     corners[0], corners[1] = -1.0, 1.0
-    return float(alone(corners).max()), objective.at_centre(), objective.minimum, (objective.minimum_note)
+    return float(alone(corners).max())

@@ -84,7 +84,7 @@ def table_of(groups: Mapping[str, Sequence[RunData]], all_methods: bool = False)
     final = {run.row.id: (run.best, run.row.seconds) for group in groups.values() for run in group}
     own = summary(ids, final).assign(source=OURS)
     configs = [run.row.config for group in groups.values() for run in group]
-    tasks = {(c["objective"]["name"], c["objective"]["D"]) for c in configs}
+    tasks = {(c["objective"]["name"], c["objective"].get("D")) for c in configs}
     if len(tasks) != 1 or not configs:
         return own
     methods = {run.row.method for group in groups.values() for run in group}

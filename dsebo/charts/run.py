@@ -54,7 +54,7 @@ def references(row: RunRow) -> References:
         minimum=row.minimum,
         at_centre=row.at_centre,
         paper=paper_value(row.config),
-        d_e=row.config["objective"]["d_e"],
+        d_e=row.config["objective"].get("d_e"),
         d_h=optimizer.get("d_h"),
     )
 

@@ -85,13 +85,12 @@ def methods_command() -> None:
 
 
 def functions_command() -> None:
-    """List the functions with their domains and default shifts."""
-    from objectives import get_function, names
+    """List the functions, with what is known of each."""
+    from objectives import KINDS
 
-    for name in names():
-        f = get_function(name)
-        domain = f"[{f.lower:.4g}, {f.upper:.4g}]"
-        typer.echo(f"{name:12s} {domain:16s} c = {f.default_c:<5g} {f.description}")
+    for kind in KINDS.values():
+        for name in kind.names():
+            typer.echo(f"{name:12s} {kind.description(name)}".rstrip())
 
 
 app.command("app")(app_command)

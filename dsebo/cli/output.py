@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
+from dsebo.text import brief
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 INTERRUPTED = "interrupted"
@@ -107,8 +108,8 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
 
 
 def _describe(config: RunConfig) -> str:
-    o, m = config.objective, config.optimizer
-    return f"{m.label} on {o.name}, D = {o.D}, d_e = {o.d_e}, c = {o.c:g}, seed {config.seed}."
+    objective = ", ".join([config.function, *brief(config.model_dump()["objective"])])
+    return f"{config.optimizer.label} on {objective}, seed {config.seed}."
 
 
 def _status(event: Evaluated) -> str:

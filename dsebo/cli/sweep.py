@@ -12,7 +12,7 @@ import typer
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Method, Name, open_store, read_file, read_flags
 from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, check_writable, refuse
 from dsebo.cli.sweep_output import SweepOutput
-from dsebo.experiments.cells import nested
+from dsebo.config import nested_config
 from dsebo.experiments.limits import sweep_check
 from dsebo.experiments.plan import plan_of
 from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, list_sweeps, order
@@ -177,7 +177,7 @@ def _of_flags(
         raise ConfigError("--seed is not allowed in a sweep: --seeds 1-10.")
     if not vary:
         raise ConfigError("vary is missing: such as --vary beta=4,8,12.")
-    base = nested(read_flags(given, method), read_file(config))
+    base = nested_config(read_flags(given, method), read_file(config))
     return SweepSpec.from_flags(base, vary, seeds or DEFAULT_SEEDS, name)
 
 

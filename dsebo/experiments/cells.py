@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsebo.config import METHODS, ObjectiveConfig, RunConfig, config_parts, parse_flat
+from dsebo.config import FUNCTION, METHODS, RunConfig, config_parts, parse_flat, part_of
 from dsebo.experiments.given import as_dict
 from dsebo.parsing import Value, config_flags
-from objectives.fields import ConfigError
+from objectives import KINDS, kind_of
+from objectives.fields import ConfigError, not_one_of
 
 _PARTS = ("objective", "optimizer")
 
@@ -27,39 +28,23 @@ def own_settings(base: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(parts: dict[str, dict[str, Any]], method: str) -> bool:
-    models = config_parts(method)
-    return all(set(models[name].model_fields) <= set(parts[name]) for name in _PARTS)
+    models = config_parts(method, parts["objective"].get("name", FUNCTION))
+    return all(set(models[name].model_fields) - {"kind"} <= set(parts[name]) for name in _PARTS)
 
 
 def _without_defaults(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The parts that a config with the same function, D, method and variant would not have."""
     objective, optimizer = parts["objective"], parts["optimizer"]
     kept: dict[str, dict[str, Any]] = {
-        "objective": {name: objective[name] for name in ("name", "D")},
+        "objective": {name: objective[name] for name in ("name", "D") if name in objective},
         "optimizer": {n: optimizer[n] for n in ("method", "variant") if n in optimizer},
     }
     defaults = RunConfig.parse(kept).model_dump(mode="json")
     for name in _PARTS:
         for field, value in parts[name].items():
-            if value != defaults[name].get(field):
+            if field != "kind" and value != defaults[name].get(field):
                 kept[name][field] = value
     return kept
-
-
-def nested(flat: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
-    """`base` with settings given by their flat names, and nothing that was not given."""
-    parts = {name: as_dict(base.get(name) or {}, name) for name in _PARTS}
-    found = {**base, **parts}
-    for name, value in flat.items():
-        if name == "function":
-            parts["objective"]["name"] = value
-        elif name in ObjectiveConfig.model_fields:
-            parts["objective"][name] = value
-        elif name in RunConfig.model_fields:
-            found[name] = value
-        else:
-            parts["optimizer"][name] = value
-    return found
 
 
 def cell_config(base: dict[str, Any], values: dict[str, Value], seed: int) -> RunConfig:
@@ -71,31 +56,32 @@ def cell_config(base: dict[str, Any], values: dict[str, Value], seed: int) -> Ru
     parts = {name: dict(base.get(name, {})) for name in _PARTS}
     method = values.get("method", parts["optimizer"].get("method", "dsebo"))
     if not isinstance(method, str) or method not in METHODS:
-        raise ConfigError(f"method = {method!r} is not allowed: one of {', '.join(METHODS)}.")
+        raise ConfigError(not_one_of("method", METHODS, method))
     if method != parts["optimizer"].get("method", "dsebo"):
         known = METHODS[method].model_fields
         of_others = set(config_flags()) - set(known)
         parts["optimizer"] = {
             name: value for name, value in parts["optimizer"].items() if name not in of_others
         }
-    _check_axes(values, method)
+    function = values.get("function", parts["objective"].get("name", FUNCTION))
+    known = KINDS[kind_of(function)].model_fields
+    of_others = {name for kind in KINDS.values() for name in kind.model_fields} - set(known)
+    parts["objective"] = {n: value for n, value in parts["objective"].items() if n not in of_others}
+    _check_axes(values, method, str(function))
     shared = {name: value for name, value in base.items() if name not in _PARTS}
     return parse_flat({**values, "seed": seed}, {**shared, **parts})
 
 
-def _check_axes(values: dict[str, Value], method: str) -> None:
-    """A setting that this cell's method does not have cannot vary."""
-    known = {"method", "function", "budget", *ObjectiveConfig.model_fields}
-    known |= set(METHODS[method].model_fields)
+def _check_axes(values: dict[str, Value], method: str, function: str) -> None:
+    """A setting that this cell's method or function does not have cannot vary."""
     for name in values:
-        if name not in known:
-            raise ConfigError(f"{name} is not a setting of the method {method}.")
+        part = part_of(name)
+        if part and name not in ("function", *config_parts(method, function)[part].model_fields):
+            owner = f"function {function}" if part == "objective" else f"method {method}"
+            raise ConfigError(f"{name} is not a setting of the {owner}.")
 
 
 def setting_of(config: RunConfig, field: str) -> Value:
     """A setting of a config by its flat name."""
-    if field == "function":
-        return config.objective.name
-    parts = (config, config.objective, config.optimizer)
-    found: Value = next(getattr(p, field) for p in parts if field in type(p).model_fields)
+    found: Value = config.setting(field)
     return found

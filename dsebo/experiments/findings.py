@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dsebo.config import part_of
 from dsebo.experiments.paired import LEVEL, Outcomes, seeds_needed
 from dsebo.experiments.sentences import Found, along, best_cell, short
 from dsebo.text import function_name, part, several, symbol
 
-OBJECTIVE_FIELDS = ("D", "d_e", "c", "K", "coordinates", "coordinates_seed")
 _EXPLAINED = (
     "Every comparison is a paired Wilcoxon test over the seeds that two cells share, as many as it "
     f"takes, with Holm's correction for all pairs of its sentence, at {LEVEL:.0%}. "
@@ -96,7 +96,8 @@ def _own_centres(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
     return [
         f"{symbol(axis)} changes the function itself: {moved}."
         for axis in axes
-        if axis in OBJECTIVE_FIELDS
+        if axis != "function"
+        and part_of(axis) == "objective"
         and (moved := _centre_moved(known, [other for other in axes if other != axis]))
     ]
 

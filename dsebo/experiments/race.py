@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dsebo.analysis.curves import flat_config
-from dsebo.config import BARE, METHODS, RunConfig, all_specs, parse_flat
+from dsebo.config import BARE, METHODS, RunConfig, all_specs, flat_config, parse_flat
 from dsebo.parsing import read_seeds, read_value
 from dsebo.text import SYMBOLS, value_text
 from objectives.fields import ConfigError
@@ -183,7 +182,8 @@ def entrant_of(config: Mapping[str, Any]) -> Entrant:
         return Entrant(method)
     own = (_names(method) - _of_all()) & set(flat)
     kept = {name: flat[name] for name in _OF_ITSELF if name in own}
-    usual = flat_config(_usual(method, flat["D"], tuple(kept.items())))
+    D = flat["D"] if "D" in flat else RunConfig.parse(config).D  # where the function's name fixes it
+    usual = flat_config(_usual(method, D, tuple(kept.items())))
     default = METHODS[method].model_fields
     changes = [(name, value) for name, value in kept.items() if value != default[name].default]
     changes += [(name, flat[name]) for name in sorted(own) if flat[name] != usual[name]]
@@ -200,7 +200,7 @@ _WORDS = {
 
 @lru_cache(maxsize=256)
 def _usual(method: str, D: int, kept: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    flat = {"method": method, "D": D, "d_e": 1, **dict(kept)}
+    flat = {"method": method, "D": D, **dict(kept)}
     return parse_flat(flat).model_dump(mode="json")
 
 
@@ -208,7 +208,7 @@ def _usual(method: str, D: int, kept: tuple[tuple[str, Any], ...]) -> dict[str, 
 def _names(method: str) -> frozenset[str]:
     """Every setting of a method's runs but the seed, by the flags' names."""
     found = {spec.name for part in all_specs(method).values() for spec in part}
-    return frozenset(found - {"name", "seed"} | {"function"})
+    return frozenset(found - {"seed"})
 
 
 def _of_all() -> frozenset[str]:

@@ -11,12 +11,10 @@ from typing import Any
 
 import yaml
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, config_hash
 from dsebo.experiments.cells import cell_config, own_settings, setting_of
 from dsebo.experiments.given import as_dict, checked_axes, checked_name, checked_seeds, checked_values
 from dsebo.parsing import Value, read_values
-from dsebo.store.identity import hash_of
-from dsebo.store.records import versions
 from dsebo.text import NAMED, part, symbol
 from objectives.fields import ConfigError, Frozen
 
@@ -192,10 +190,8 @@ def _planned(text: str) -> tuple[Planned, ...]:
 
 
 def _plan_runs(spec: SweepSpec) -> Iterator[Planned]:
-    version = versions()["dsebo"]
     for cell in spec.cells():
         config = spec.config(cell, spec.seeds[0])
-        plain = config.model_dump(mode="json")
         for seed in spec.seeds:
-            mark = hash_of({**plain, "seed": seed}, version)
-            yield Planned(cell, seed, config.with_seed(seed), mark)
+            seeded = config.with_seed(seed)
+            yield Planned(cell, seed, seeded, config_hash(seeded))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dsebo.config import predict
+from dsebo.config import flat_config, predict
 from dsebo.experiments.plan import seconds_left
 from dsebo.experiments.progress import waiting_words
 from dsebo.experiments.race import seeds_text
@@ -79,13 +79,8 @@ def _pace(spec: SweepSpec, frame: pd.DataFrame) -> float:
 def setting_line(spec: SweepSpec) -> str:
     """`β = 1, 4, 8 · seeds 1-10 · Sphere · DSEBO · D = 1000 · d_e = 30 · budget 200`."""
     config = spec.config(spec.cells()[0], spec.seeds[0])
-    shared = {
-        "function": config.objective.name,
-        "method": config.optimizer.method,
-        "D": config.objective.D,
-        "d_e": config.objective.d_e,
-        "budget": config.budget,
-    }
+    flat = flat_config(config)
+    shared = {name: flat[name] for name in ("function", "method", *config.objective.brief, "budget")}
     said = [_axis_words(axis.field, list(axis.values)) for axis in spec.axes]
     said.append(f"seeds {seeds_text(spec.seeds)}")
     said += [part(name, value) for name, value in shared.items() if name not in spec.fields]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sqlalchemy import Connection
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, config_hash
 from dsebo.experiments.orders import Orders, SweepSlots
 from dsebo.experiments.progress import HELD, find_runs
 from dsebo.experiments.spec import Planned
@@ -15,7 +15,6 @@ from dsebo.runs.commands import checked_name
 from dsebo.runs.slots import CoreTokens
 from dsebo.runs.worker import Session
 from dsebo.store.errors import LeaseLost, StoreError
-from dsebo.store.identity import config_hash
 from dsebo.store.leases import Heartbeat, Lease
 from dsebo.store.records import versions
 from dsebo.store.rows import OwnerHash

@@ -167,6 +167,7 @@ class MethodConfig(Frozen, ABC):
     """
 
     label: ClassVar[str]
+    arithmetic: ClassVar[int] = 1  # raised when a history changes, or a default: see `config_hash`
     family: ClassVar[Family] = "Methods"
     offered: ClassVar[tuple[dict[str, Any], ...]] = ()
     coefficients: ClassVar[Coefficients] = NOT_MEASURED

@@ -86,7 +86,10 @@ def read(path: Path) -> list[ThinRun]:
     """The runs of a file; none where there is no file."""
     if not path.is_file():
         return []
-    return [ThinRun(**one) for one in json.loads(gzip.decompress(path.read_bytes()))["runs"]]
+    runs = json.loads(gzip.decompress(path.read_bytes()))["runs"]
+    for fields in runs:  # with what configs have got since it was written
+        fields["config"] = RunConfig.parse(fields["config"]).model_dump(mode="json")
+    return [ThinRun(**fields) for fields in runs]
 
 
 def write(path: Path, runs: Iterable[ThinRun]) -> None:

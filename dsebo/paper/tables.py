@@ -29,7 +29,8 @@ def is_paper_task(config: Mapping[str, Any]) -> bool:
     """Whether a run's function and budget are those of the paper's tables."""
     objective = config["objective"]
     return bool(
-        config["budget"] == PAPER_BUDGET
+        objective.get("kind", "embedded") == "embedded"
+        and config["budget"] == PAPER_BUDGET
         and objective["D"] in PAPER_DIMENSIONS
         and objective["d_e"] == PAPER_D_E
         and objective["K"] == PAPER_K

@@ -12,10 +12,10 @@ from dsebo.analysis.floor import embedding_of
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
 from dsebo.methods.dsebo import DseboConfig
+from dsebo.run import make_objective
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
-from objectives import EmbeddedFunction
 
 MOST_ENTRIES = 50_000_000  # of S: 400 MB
 
@@ -26,7 +26,7 @@ class EmbeddedRun:
 
     embedding: SharedEmbedding
     points: list[NDArray[np.float64]]
-    effective: NDArray[np.intp]
+    effective: NDArray[np.intp]  # empty where it is not known which coordinates matter
 
 
 def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
@@ -48,5 +48,5 @@ def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
     if started and started[0]["checksum"] != embedding.checksum():
         raise StoreError(f"Run {row.short_id} was made with another S than the one drawn here.")
     points = [np.frombuffer(one.z, dtype=f"<{one.z_type}").astype(float) for one in rows]
-    objective = EmbeddedFunction(**config.objective.model_dump())
-    return EmbeddedRun(embedding, points, objective.effective_coordinates)
+    effective = make_objective(config).effective_coordinates
+    return EmbeddedRun(embedding, points, np.empty(0, np.intp) if effective is None else effective)

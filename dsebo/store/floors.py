@@ -72,7 +72,7 @@ class _Job:
 def floor_key(config: RunConfig, checksum: str) -> str:
     """A hash of all that a floor depends on: the function, S and how it is searched."""
     depends = {
-        "objective": config.objective.model_dump(mode="json"),
+        "objective": config.objective.model_dump(mode="json", exclude={"kind"}),
         "d_h": largest_dimension(config),
         "seed": embedding_seed(config),
         "S": checksum,

@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 # The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.

@@ -11,11 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Executable, bindparam, delete, insert, select, update
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, config_hash
 from dsebo.events import Evaluated, Event, Started
 from dsebo.run import Runner
 from dsebo.store import leases, schema
-from dsebo.store.identity import config_hash, hash_of
 from dsebo.store.leases import NO_LEASE, Lease, lease_columns, one_launch_at_a_time, update_held
 from dsebo.store.records import evaluation_row, event_row, finite, versions
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash
@@ -105,8 +104,7 @@ def _new_row(
         "function": config.objective.name,
         "state": "queued",
         "seed": config.seed,
-        "versions": json.dumps(versions()),
-        "hash": config_hash(config),
+        **_made_with(config),
         "created": created,
         "n_done": 0,
         "budget": config.budget,
@@ -117,6 +115,12 @@ def _new_row(
         "speed": new.speed,
         **lease_columns(lease),
     }
+
+
+def _made_with(config: RunConfig) -> dict[str, str]:
+    """What tells whether a stored run is the one that a config asks for."""
+    software = {**versions(), "arithmetic": config.arithmetic}
+    return {"versions": json.dumps(software), "hash": config_hash(config)}
 
 
 def claim(
@@ -155,8 +159,7 @@ def begin(store: Store, lease: Lease, started: Started | None) -> Order:
                 "started": time.time(),
                 "minimum": started.minimum,
                 "at_centre": started.at_centre,
-                "versions": json.dumps(versions()),
-                "hash": hash_of(started.config, versions()["dsebo"]),
+                **_made_with(RunConfig.parse(started.config)),
             }
             connection.execute(_ADD_EVENT, event_row(lease.run_id, started))
         update_held(connection, _run, lease, values)

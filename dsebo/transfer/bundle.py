@@ -18,11 +18,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import select
 
-from dsebo.config import MAX_BUDGET, RunConfig
+from dsebo.config import MAX_BUDGET, RunConfig, stored_hash
 from dsebo.runs.commands import checked_name, tags_json
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.identity import known_hash
 from dsebo.store.schema import ACTIVE, STATES
 from dsebo.store.store import Store
 from objectives.fields import MAX_D, ConfigError
@@ -292,7 +291,7 @@ def _imported(fields: Any) -> Imported:
         "function": config.objective.name,
         "seed": config.seed,
         "versions": json.dumps(run.versions),
-        "hash": known_hash(config.model_dump(mode="json"), run.versions),
+        "hash": stored_hash(config, run.versions),
         "n_done": len(bests),
         "best": bests[-1] if bests else None,
     }

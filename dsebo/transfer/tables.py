@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dsebo.config import flat_config
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
 
@@ -43,7 +44,7 @@ def export_parquet(store: Store, ids: Sequence[str]) -> bytes:
 
 def _about(row: RunRow) -> dict[str, Any]:
     """The run in columns. Names of settings are unique over the parts of a config."""
-    objective = dict(row.config["objective"])
+    settings = {**flat_config(row.config), "budget": row.budget, "seed": row.seed}
     return {
         "name": row.name,
         "group": row.group,
@@ -52,11 +53,7 @@ def _about(row: RunRow) -> dict[str, Any]:
         "source": row.source,
         "minimum": row.minimum,
         "at_centre": row.at_centre,
-        "function": objective.pop("name"),
-        **objective,
-        **row.config["optimizer"],
-        "budget": row.budget,
-        "seed": row.seed,
+        **settings,
     }
 
 

@@ -15,6 +15,7 @@ from dsebo.ui import values as form
 from dsebo.ui.live import live_chart
 from dsebo.ui.presets import BY_KEY, PRESETS
 from dsebo.ui.values import Settings
+from objectives import kind_of
 from objectives.fields import FieldSpec
 
 OWN = "own"
@@ -25,7 +26,7 @@ LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δd_min": r"\Delta d
 def load(settings: Settings) -> None:
     """Make the form say this."""
     st.session_state["form"] = dict(settings)
-    for spec in form.fields(settings["method"]):
+    for spec in form.fields(settings["method"], settings["function"]):
         st.session_state[_key(spec.name)] = settings.get(spec.name, spec.default)
 
 
@@ -33,9 +34,10 @@ def current() -> Settings:
     """What the form says now."""
     kept: Settings = st.session_state.get("form") or form.defaults()
     method = st.session_state.get(_key("method"), kept["method"])
-    usual = kept if kept["method"] == method else form.defaults(method, kept["function"])
+    function = st.session_state.get(_key("function"), kept["function"])
+    usual = kept if kept["method"] == method else form.defaults(method, function)
     values = {}
-    for spec in form.fields(method):
+    for spec in form.fields(method, function):
         value = st.session_state.get(_key(spec.name), usual.get(spec.name, spec.default))
         values[spec.name] = value
     return values
@@ -43,21 +45,22 @@ def current() -> Settings:
 
 def restore() -> None:
     """After another page, which makes Streamlit forget widgets, put the values back."""
-    if _key("D") not in st.session_state:
+    if _key("function") not in st.session_state:
         load(st.session_state.get("form") or form.defaults())
 
 
 def show() -> Settings:
     """Draw the form; what it says."""
     now = current()
-    specs = form.fields(now["method"])
+    specs = form.fields(now["method"], now["function"])
     plain = [s for s in specs if not s.advanced and s.name not in ("function", "method")]
     left, right = st.columns(2)
     with left:
         _choice(specs[0], _key(specs[0].name), function_name, _function_changed)
     with right:
         _choice(specs[1], _key(specs[1].name), method_name, _method_changed)
-    live_chart(function_picture(now["function"], float(now["c"] or 0.0)), key="function_picture")
+    if kind_of(now["function"]) == "embedded":  # else there is no picture of it in two variables
+        live_chart(function_picture(now["function"], float(now["c"] or 0.0)), key="function_picture")
     _pairs(plain)
     with st.expander("More settings"):
         _pairs([spec for spec in specs if spec.advanced])
@@ -87,19 +90,20 @@ def _preset_chosen() -> None:
 
 
 def _function_changed() -> None:
-    """c is in the function's units: a new function brings its own."""
-    st.session_state[_key("c")] = form.usual_shift(st.session_state[_key("function")])
+    """A new function brings settings of its own: c, which is in its units, or all of another kind."""
+    now = current()
+    load({**now, **form.of_function(now["function"])})
 
 
 def _method_changed() -> None:
     """Another method has other settings; those that it shares stay."""
-    _refill([spec.name for spec in form.fields(BARE)])
+    _refill([spec.name for spec in form.fields(BARE, current()["function"])])
 
 
 def _variant_changed() -> None:
     """The authors' variant has a model of its own, behind the plain settings."""
-    plain = [spec.name for spec in form.fields(current()["method"]) if not spec.advanced]
-    _refill(plain)
+    now = current()
+    _refill([spec.name for spec in form.fields(now["method"], now["function"]) if not spec.advanced])
 
 
 def _refill(names: Sequence[str]) -> None:

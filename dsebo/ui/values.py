@@ -7,10 +7,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from dsebo.analysis.curves import flat_config
-from dsebo.config import METHODS, RunConfig, all_specs, parse_flat
+from dsebo.config import FUNCTION, METHODS, RunConfig, all_specs, flat_config, parse_flat
 from dsebo.text import value_text
-from objectives import get_function, names
+from objectives import KINDS, kind_of, names
 from objectives.fields import ConfigError, FieldSpec
 
 Settings = dict[str, Any]
@@ -35,37 +34,25 @@ SPEED = FieldSpec(
 METHOD = FieldSpec(
     "method", "Method", "", "What searches for the minimum.", "choice", "dsebo", False, choices=tuple(METHODS)
 )
-FUNCTION = FieldSpec(
-    "function",
-    "Function",
-    "f",
-    "The function whose minimum is sought.",
-    "choice",
-    "sphere",
-    False,
-    choices=tuple(names()),
-)
 OF_LAUNCH = ("repeats", "speed")  # not part of a run's config
 NOT_SETTINGS = ("run", "at")  # what else a link of the Run page may say
 
 
-def fields(method: str) -> list[FieldSpec]:
-    """Every setting of a form for that method, in the order in which it is shown."""
-    parts = all_specs(method)
-    of_run = sorted(parts["objective"], key=lambda spec: spec.advanced)
-    own = [spec for spec in [*of_run, *parts["optimizer"], *parts[""]] if spec.name != "name"]
-    return [FUNCTION, METHOD, *own, REPEATS, SPEED]
+def fields(method: str, function: str = FUNCTION) -> list[FieldSpec]:
+    """Every setting of a form for that method and function, in the order in which it is shown."""
+    parts = all_specs(method, function)
+    chosen, *of_function = sorted(parts["objective"], key=lambda spec: spec.advanced)
+    return [chosen, METHOD, *of_function, *parts["optimizer"], *parts[""], REPEATS, SPEED]
 
 
-def defaults(method: str = "dsebo", function: str = "sphere") -> Settings:
+def defaults(method: str = "dsebo", function: str = FUNCTION) -> Settings:
     """The settings of an untouched form."""
     return from_config(parse_flat({"method": method, "function": function}))
 
 
 def from_config(config: RunConfig, repeats: int = 1, speed: float | None = None) -> Settings:
     """A form that says what this config says."""
-    flat = flat_config(config.model_dump(mode="json"))
-    return {**flat, "repeats": repeats, "speed": speed}
+    return {**flat_config(config), "repeats": repeats, "speed": speed}
 
 
 def to_config(settings: Settings) -> RunConfig:
@@ -79,14 +66,14 @@ def complete(given: Settings) -> Settings:
     try:
         return {**from_config(to_config(given)), **launch}
     except ConfigError:  # each value is allowed, but not together: the form will say so
-        return {**defaults(given.get("method", "dsebo"), given.get("function", "sphere")), **given}
+        return {**defaults(given.get("method", "dsebo"), given.get("function", FUNCTION)), **given}
 
 
 def to_url(settings: Settings) -> dict[str, str]:
     """What a link says: all plain settings, and the advanced ones that are not as usual."""
     usual = defaults(settings["method"], settings["function"])
     shown = {}
-    for spec in fields(settings["method"]):
+    for spec in fields(settings["method"], settings["function"]):
         value = settings.get(spec.name)
         if value is None or (_quiet(spec) and value == usual.get(spec.name, spec.default)):
             continue
@@ -104,7 +91,9 @@ def from_url(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     if not given:
         return defaults(), []
     method = given.get("method", "dsebo")
-    known = {spec.name: spec for spec in fields(method if method in METHODS else "dsebo")}
+    function = given.get("function", FUNCTION)
+    chosen = method if method in METHODS else "dsebo", function if function in names() else FUNCTION
+    known = {spec.name: spec for spec in fields(*chosen)}
     settings: Settings = {}
     said = []
     for name, text in given.items():
@@ -146,9 +135,10 @@ def inside(spec: FieldSpec, value: float) -> bool:
     return math.isfinite(value) and above and value <= high
 
 
-def usual_shift(function: str) -> float:
-    """The c that a function has in the paper."""
-    return get_function(function).default_c
+def of_function(function: str) -> Settings:
+    """The settings that a function brings of its own, such as c, which is in its units."""
+    own = KINDS[kind_of(function)].complete({"name": function})
+    return {name: value for name, value in own.items() if name != "name"}
 
 
 def same(one: Settings, other: Settings) -> bool:

@@ -13,8 +13,10 @@ from typer.testing import CliRunner, Result
 
 from dsebo.cli import app
 from dsebo.config import parse_flat
+from dsebo.parsing import config_flags
 from dsebo.run import run
 from dsebo.store.store import Store
+from objectives.fields import must
 from tests.processes import dsebo, start
 
 SMALL = ["--D", "40", "--d-e", "4", "--budget", "12"]
@@ -89,10 +91,10 @@ def test_the_papers_value_stands_beside_ours() -> None:
     [
         (["--methods", "dsebo,simplex"], "methods = 'simplex' is not allowed: one of dsebo"),
         (["--seeds", "3-1"], "seeds = '3-1' is not allowed"),
-        (["--D", "many"], "D = 'many' is not allowed: a whole number"),
+        (["--D", "many"], must("D", config_flags()["D"].allowed, "many")),
         (["--seed", "4"], "seed is not allowed in a race: give seeds."),
         (["--methods", "random", "--beta", "8"], "beta is not a setting of any of the methods."),
-        (["--d-e", "2000"], "d_e = 2000 is not allowed: a whole number from 1 to D = 1000."),
+        (["--d-e", "2000"], must("d_e", "a whole number from 1 to D = 1000", 2000)),
     ],
 )
 def test_bad_input_exits_with_2_and_one_sentence(flags: list[str], sentence: str) -> None:

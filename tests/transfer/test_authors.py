@@ -109,7 +109,7 @@ def test_names_folders_and_groups(store: Store, tmp_path: Path) -> None:
         (pair(dims=DIMS[:-1]), "10 dimensions are not allowed: one for each of the 12"),
         (pair(values=[], dims=[]), "line 0: at least 2 values"),
         (pair(folder="results/Unknown-12/100-10/12"), "unknown"),
-        (pair(folder="results/Sphere-12/50-100/12"), "d_e = 100 is not allowed"),
+        (pair(folder="results/Sphere-12/50-100/12"), r"d_e must be .*got 100"),
         (pair(folder="results"), "No result was found: the layout is results/<function>"),
         ({next(iter(pair())): b"1\n2\n"}, "its pair seed_3_optNos.csv is missing"),
         ({**pair(), "results/Sphere-12/100-10/12/seed_4_qual.csv": b"1\n"}, "seed_4"),

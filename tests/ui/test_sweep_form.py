@@ -207,7 +207,8 @@ def test_a_run_that_is_paused_by_hand_is_named_in_place_of_the_time() -> None:
 
 
 def test_the_setting_in_one_line() -> None:
-    assert setting_line(SPEC) == ("β = 2, 6 · seeds 1-2 · Sphere · DSEBO · D = 20 · dₑ = 3 · budget = 8")
+    line = "β = 2, 6 · seeds 1-2 · Sphere · DSEBO · D = 20 · dₑ = 3 · c = 1 · budget = 8"
+    assert setting_line(SPEC) == line
     many = SweepSpec.parse({"axes": {"beta": list(range(1, 21))}, "seeds": [1]})
     assert "… 20" in setting_line(many)
 

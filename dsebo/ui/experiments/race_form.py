@@ -162,7 +162,8 @@ def show_function() -> None:
 
 def _function_changed() -> None:
     """c is in the function's units: a new function brings its own."""
-    st.session_state[_key("c")] = settings.usual_shift(st.session_state[_key("function")])
+    for name, value in settings.of_function(st.session_state[_key("function")]).items():
+        st.session_state[_key(name)] = value
 
 
 def _pairs(specs: Sequence[FieldSpec]) -> None:

@@ -19,7 +19,7 @@ from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
-from dsebo.text import count, function_name, number, plain, spread
+from dsebo.text import brief, count, function_name, number, plain, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.controls import head, runs_controls
@@ -76,16 +76,8 @@ def _show(runs: Sequence[RunData]) -> None:
 
 def _setting(runs: Sequence[RunData]) -> str:
     config = runs[0].row.config
-    objective = config["objective"]
     seeds = seeds_text(list(dict.fromkeys(run.row.seed for run in runs)))
-    parts = [
-        f"D = {objective['D']}",
-        f"d_e = {objective['d_e']}",
-        f"c = {objective['c']:g}",
-        f"budget {config['budget']}",
-        f"seeds {seeds}",
-    ]
-    return " · ".join(parts)
+    return " · ".join([*brief(config["objective"]), f"budget {config['budget']}", f"seeds {seeds}"])
 
 
 # --- what it shows --------------------------------------------------------------------------

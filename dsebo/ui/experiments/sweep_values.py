@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from dsebo.config import METHODS
-from dsebo.experiments.cells import nested
+from dsebo.config import METHODS, nested_config
 from dsebo.experiments.presets import PRESETS, Preset
 from dsebo.experiments.race import seeds_text
 from dsebo.experiments.spec import Axis, SweepSpec
@@ -105,7 +104,7 @@ def _checked(text: str) -> SweepSpec:
     axes = [values[axis] for axis in (FIRST, SECOND) if values[axis]]
     preset = preset_of(values)
     name = values["name"] or (preset.spec.name if preset else "")
-    return SweepSpec.from_flags(nested(shared, {}), axes, values["seeds"], name)
+    return SweepSpec.from_flags(nested_config(shared), axes, values["seeds"], name)
 
 
 def preset_of(values: Values) -> Preset | None:

@@ -53,19 +53,25 @@ def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) ->
     effective, reach = run.effective, moved.reach
     others = np.delete(reach, effective)
     beside = f" and the others {number(float(others.mean()), 2)}" if others.size else ""
+    covered = (
+        f"Over the run an effective coordinate covered {number(float(reach[effective].mean()), 2)} on "
+        f"average{beside}: the embedding moves them all, as it does not know which ones matter."
+        if effective.size
+        else f"Over the run a coordinate covered {number(float(reach.mean()), 2)} on average; which of "
+        "them matter is not known of this function."
+    )
     return (
         f"At evaluation {t} the search is in {count(len(z), 'dimension')}: x = S z uses the first "
         f"{count(len(z), 'column')} of S. Padded with zeros to {d} dimensions, z′ gives the same x "
         f"(largest difference {number(difference, 2)}), so no value is lost when the subspace "
         f"grows. {count(int(moved.clipped[t - 1]), 'coordinate')} of x ({share_of:.1f} %) "
-        f"{'is' if moved.clipped[t - 1] == 1 else 'are'} clipped at the box. Over the run an "
-        f"effective coordinate covered {number(float(reach[effective].mean()), 2)} on average"
-        f"{beside}: the embedding moves them all, as it does not know which ones matter."
+        f"{'is' if moved.clipped[t - 1] == 1 else 'are'} clipped at the box. {covered}"
     )
 
 
 def _caption(run: EmbeddedRun, shown: int) -> str:
     D = run.embedding.D
+    marked = " Vermillion: effective ones." if run.effective.size else ""
     if shown >= D:
-        return "All coordinates are shown. Vermillion: effective coordinates."
-    return f"{shown} of {D} coordinates are shown, evenly chosen. Vermillion: effective ones."
+        return f"All coordinates are shown.{marked}"
+    return f"{shown} of {D} coordinates are shown, evenly chosen.{marked}"

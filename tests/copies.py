@@ -1,0 +1,35 @@
+"""A copy of the software in a folder of its own, to be changed and tried in another process."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def copied_software(folder: Path) -> Path:
+    """The packages, copied into a new folder."""
+    for package in ("dsebo", "objectives"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def insert_after(path: Path, line: str, added: str) -> None:
+    """One more line after a line of a file."""
+    text = path.read_text(encoding="utf-8")
+    assert line in text, f"{path} has no line {line!r}"
+    path.write_text(text.replace(line, f"{line}\n{added}", 1), encoding="utf-8")
+
+
+def python_in(folder: Path, *arguments: str) -> str:
+    """What a process of the copied software prints; it must end well."""
+    command = [sys.executable, *arguments]
+    environment = {"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
