@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dsebo.store.rows import RunFilter
 from dsebo.ui import links, session
 from dsebo.ui.experiments import race_form
 from dsebo.ui.experiments.race_links import groups_of, open_race
@@ -26,7 +27,7 @@ with st.expander("Another race") if rows else st.container():
     launched = setup(values)
 race_form.remember(values)
 if launched:
-    st.session_state["race_groups"] = groups_of(store.list_runs(ids=launched, descending=False))
+    st.session_state["race_groups"] = groups_of(store.list_runs(RunFilter(ids=launched), descending=False))
     st.rerun()
 links.write(({"groups": ",".join(groups_of(rows))} if rows else {}) | race_form.to_link(values))
 if rows:

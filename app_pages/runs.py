@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dsebo.store.rows import RunFilter
 from dsebo.text import count
 from dsebo.ui import links, session
 from dsebo.ui.experiments import runs_table
@@ -13,12 +14,12 @@ with st.container(horizontal=True, vertical_alignment="center", key="head"):
     st.markdown("#### Runs")
     runs_table.upload(store)
     deleted = st.toggle("Deleted ones")
-wanted = runs_table.filters(runs_table.tags_of(store, deleted))
-columns = store.run_columns(runs_table.COLUMNS, deleted=deleted, limit=runs_table.MOST, **wanted)
+wanted = runs_table.filters(runs_table.tags_of(store, deleted), deleted)
+columns = store.run_columns(runs_table.COLUMNS, wanted, limit=runs_table.MOST)
 
 if columns["id"]:
     chosen = runs_table.show(store, columns, deleted)
-    total = store.count_runs(deleted=deleted, **wanted)
+    total = store.count_runs(wanted)
     st.caption(
         f"{count(total, 'run')}{', the newest are shown' if total > len(columns['id']) else ''}. "
         "Select rows at the left edge; a click on a column sorts."
@@ -27,7 +28,7 @@ if columns["id"]:
         st.markdown(f"**{count(len(chosen), 'run')} selected**")
         runs_table.actions(chosen, deleted)
         downloads(store, [row.id for row in chosen])
-elif any(wanted.values()):
+elif wanted != RunFilter(deleted=deleted):
     st.info("No run passes these filters.")
 elif deleted:
     st.info("Nothing has been deleted.")

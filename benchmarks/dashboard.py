@@ -23,6 +23,7 @@ from pathlib import Path
 from benchmarks.browsers import Browser, Refresh
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
@@ -88,7 +89,7 @@ def main() -> None:
         store = Store.open(f"sqlite:///{folder}/runs.db")
         import_bundled(store)
         manager = RunManager(store, Settings())
-        short, long = [row.id for row in store.list_runs(search="Sphere, the paper's setting")[:2]]
+        short, long = [row.id for row in store.list_runs(RunFilter(search="Sphere, the paper's setting"))[:2]]
         _hold(manager, short)
         _hold(manager, long)
         _lengthen(store, long)

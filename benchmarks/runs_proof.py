@@ -32,12 +32,13 @@ from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.store.writing import commit_step
 from dsebo.transfer import export_json
 from tests.runs import jobs
 from tests.small import history, reference, small
-from tests.store.test_store import many_runs
+from tests.stores import many_runs
 from tests.transfer.files import attempt, finished, mutated, pair, rows, whole, zipped
 
 MOMENTS = (
@@ -264,7 +265,7 @@ def memory(folder: Path) -> None:
 
     def work_through(count: int) -> float:
         ids = manager.launch(small(budget=8).seeds(count))
-        while store.count_runs(states=["finished"], ids=ids) < count:
+        while store.count_runs(RunFilter(states=["finished"], ids=ids)) < count:
             time.sleep(0.05)
         gc.collect()
         return _resident()

@@ -30,6 +30,7 @@ from dsebo.run import run
 from dsebo.runs.manager import RunManager
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.settings import Settings
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from tests.experiments.services import Cluster
 from tests.small import wait_for, wait_state
@@ -155,7 +156,7 @@ def beside_a_live_run(engine: Engine, opened: Callable[[], Store], budget: int) 
     sweep_id = create_sweep(store, _sweep(200, budget))
     thread = threading.Thread(target=lambda: run_sweep(store, sweep_id, engine))
     thread.start()
-    wait_for(lambda: store.count_runs(states=["running"]) == 2, 60)
+    wait_for(lambda: store.count_runs(RunFilter(states=["running"])) == 2, 60)
     beside = _live(store, config)
     with store.write() as connection:
         connection.execute(text("UPDATE sweep SET wanted = 'cancel'"))
@@ -183,7 +184,7 @@ def _timed(engine: Engine, opened: Callable[[], Store], sweep: SweepSpec) -> flo
     store = opened()
     sweep_id = create_sweep(store, sweep)
     took = _seconds(lambda: run_sweep(store, sweep_id, engine))
-    if store.count_runs(states=["finished"]) != sweep.total:
+    if store.count_runs(RunFilter(states=["finished"])) != sweep.total:
         raise RuntimeError("The sweep did not finish.")
     store.close()
     return took

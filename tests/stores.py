@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, text, update
 
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.settings import Settings
+from dsebo.store import schema
 from dsebo.store.store import Store
+from dsebo.store.writing import NewRuns, create
 from dsebo.transfer import export_json, import_bytes
 from tests.small import small
 
@@ -197,3 +199,14 @@ def any_url(request: pytest.FixtureRequest, url: str) -> str:
     if request.param == "sqlite":
         return url
     return str(request.getfixturevalue("postgres_url"))
+
+
+def many_runs(store: Store, count: int) -> None:
+    """Rows as a working store has them."""
+    config = small(budget=500)
+    for _ in range(count // 1000):
+        create(store, NewRuns([config] * 1000, ["a run of some name"] * 1000, ["tag"]))
+    with store.write() as connection:
+        connection.execute(
+            update(schema.run).values(state="finished", best=1.25, d=37, n_done=500, seconds=12.5)
+        )

@@ -14,7 +14,7 @@ from dsebo.cli.flags import AsJson, Db, RunId, open_store
 from dsebo.cli.output import check_writable, progress_bar, refuse
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import count, number
 from dsebo.transfer import FORMATS, import_path
 
@@ -45,13 +45,15 @@ def list_command(
     """List stored runs."""
     with open_store(db) as store:
         rows = store.list_runs(
-            deleted=deleted,
-            states=state or (),
-            functions=function or (),
-            methods=method or (),
-            tags=tag or (),
-            group=group,
-            search=search,
+            RunFilter(
+                deleted=deleted,
+                states=state or (),
+                functions=function or (),
+                methods=method or (),
+                tags=tag or (),
+                group=group,
+                search=search,
+            ),
             order_by=sort,
             descending=not ascending,
             limit=limit,
@@ -102,7 +104,7 @@ def export_command(
     with open_store(db) as store:
         full = [store.get_run(run_id).id for run_id in ids or ()]
         if group is not None:
-            full += [row.id for row in store.list_runs(group=group, descending=False)]
+            full += [row.id for row in store.list_runs(RunFilter(group=group), descending=False)]
         if not full:
             refuse("ID is missing: at least one run, or --group with some.")
         form = FORMATS[format]

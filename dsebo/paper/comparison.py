@@ -20,7 +20,7 @@ from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.race import Entrant, seeds_text
 from dsebo.paper.bundled import FUNCTIONS, ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, paper_results
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from objectives.fields import ConfigError
@@ -228,7 +228,7 @@ def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
     functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
     if not functions:
         return []
-    rows = store.list_runs(functions=functions, states=("finished", *ACTIVE))
+    rows = store.list_runs(RunFilter(functions=functions, states=("finished", *ACTIVE)))
     return [_final(row) for row in rows if row.budget == PAPER_BUDGET]
 
 

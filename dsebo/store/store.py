@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,19 @@ from dsebo.config import RunConfig
 from dsebo.store import schema
 from dsebo.store.database import LASTING, QUICK, connect, plain_errors, resolve
 from dsebo.store.errors import RunNotFound, StoreError
-from dsebo.store.filters import Filters, RunFilter, ordered, shown_states, state_column
 from dsebo.store.leases import NO_LEASE
 from dsebo.store.migrate import bring_up_to_date
 from dsebo.store.points import Lifts
-from dsebo.store.rows import COLUMNS, LATER_COLUMNS, RunRow, to_rows
+from dsebo.store.rows import (
+    ALL_RUNS,
+    COLUMNS,
+    RunFilter,
+    RunRow,
+    ordered,
+    shown_states,
+    state_column,
+    to_rows,
+)
 
 Array = np.ndarray
 
@@ -95,55 +103,45 @@ class Store:
 
     def list_runs(
         self,
+        which: RunFilter = ALL_RUNS,
         *,
         order_by: str = "created",
         descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
-        **filters: Unpack[Filters],
     ) -> list[RunRow]:
-        """The runs that pass every filter, in that order."""
+        """The runs that pass the filter, in that order."""
         with self.read() as connection:
             shown = shown_states(connection)
-            chosen = RunFilter(**filters).apply(select(*COLUMNS), shown)
+            chosen = which.apply(select(*COLUMNS), shown)
             chosen = ordered(chosen, order_by, descending, shown).limit(limit).offset(offset)
             # The driver's own tuples: ten thousand Row objects would call the garbage collector.
-            found = connection.execute(chosen).cursor.fetchall()
-            return to_rows(found, shown, self._later)
+            return to_rows(connection.execute(chosen).cursor.fetchall(), shown)
 
     def run_columns(
-        self, names: Sequence[str], *, limit: int | None = None, **filters: Unpack[Filters]
+        self, names: Sequence[str], which: RunFilter = ALL_RUNS, *, limit: int | None = None
     ) -> dict[str, list[Any]]:
         """Columns of a list, newest first, as stored: for tables of thousands of runs."""
         with self.read() as connection:
             shown = shown_states(connection)
             columns = [state_column(shown) if n == "state" else schema.run.c[n] for n in names]
-            chosen = RunFilter(**filters).apply(select(*columns), shown)
-            chosen = ordered(chosen, "created", True, shown).limit(limit)
-            found = connection.execute(chosen).cursor.fetchall()
-        values = zip(*found, strict=True) if found else [()] * len(names)
+            chosen = ordered(which.apply(select(*columns), shown), "created", True, shown).limit(limit)
+            tuples = connection.execute(chosen).cursor.fetchall()
+        values = zip(*tuples, strict=True) if tuples else [()] * len(names)
         return {name: list(column) for name, column in zip(names, values, strict=True)}
 
-    def count_runs(self, **filters: Unpack[Filters]) -> int:
-        """How many runs pass every filter."""
+    def count_runs(self, which: RunFilter = ALL_RUNS) -> int:
+        """How many runs pass the filter."""
         with self.read() as connection:
-            counted = select(func.count()).select_from(schema.run)
-            counted = RunFilter(**filters).apply(counted, shown_states(connection))
+            counted = which.apply(select(func.count()).select_from(schema.run), shown_states(connection))
             return int(connection.execute(counted).scalar_one())
 
     def get_run(self, run_id: str) -> RunRow:
         """The run of that id, which may be shortened while it stays unique."""
         with self.read() as connection:
             full = find_id(connection, run_id)
-            chosen = select(*COLUMNS, *LATER_COLUMNS).where(schema.run.c.id == full)
-            found = connection.execute(chosen).all()
-            return to_rows(found, shown_states(connection, full), self._later)[0]
-
-    def _later(self, ids: list[str]) -> dict[str, Sequence[Any]]:
-        """What a list has not read of these runs."""
-        chosen = select(schema.run.c.id, *LATER_COLUMNS).where(schema.run.c.id.in_(ids))
-        with self.read() as connection:
-            return {row[0]: row[1:] for row in connection.execute(chosen)}
+            tuples = connection.execute(select(*COLUMNS).where(schema.run.c.id == full)).all()
+            return to_rows(tuples, shown_states(connection, full))[0]
 
     def evaluations(self, run_id: str, after: int = 0) -> pd.DataFrame:
         """The evaluations with t > after, a row each; y is NaN where one failed."""

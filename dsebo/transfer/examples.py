@@ -20,6 +20,7 @@ from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 
@@ -41,7 +42,7 @@ _log = logging.getLogger(__name__)
 def import_bundled(store: Store) -> list[str]:
     """Put the bundled runs into an empty store; their ids. A store with runs stays as it is."""
     file = files("dsebo.data") / NAME
-    if not file.is_file() or store.count_runs() or store.count_runs(deleted=True):
+    if not file.is_file() or store.count_runs() or store.count_runs(RunFilter(deleted=True)):
         return []
     try:
         data = gzip.decompress(file.read_bytes())
@@ -70,7 +71,7 @@ def _wait(store: Store, ids: Sequence[str]) -> None:
     """Until all have finished; says how far it is."""
     said = -1
     while True:
-        rows = store.list_runs(ids=ids)
+        rows = store.list_runs(RunFilter(ids=ids))
         if failed := [row for row in rows if row.state in ("failed", "interrupted")]:
             raise StoreError(f"{failed[0].name} ended as {failed[0].state}: {failed[0].error}")
         done = sum(row.state == "finished" for row in rows)

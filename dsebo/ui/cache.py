@@ -20,7 +20,7 @@ from dsebo.charts.groups import finished_curves
 from dsebo.experiments.findings import Report, finished, report
 from dsebo.experiments.records import SweepRow, progress
 from dsebo.runs.data import RunData
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.store import Store
 
 RUNS_KEPT = 1200  # of all that is being watched
@@ -111,7 +111,7 @@ class SharedCache:
         """Many runs as they now stand, without events, in the order in which they were created."""
 
         def read() -> list[RunData]:
-            rows = store.list_runs(ids=list(ids), descending=False) if ids else []
+            rows = store.list_runs(RunFilter(ids=list(ids)), descending=False) if ids else []
             return [self._read_on(store, row, events=False) for row in rows]
 
         return self.fresh(("runs", str(store.engine.url), *ids), read)

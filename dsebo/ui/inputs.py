@@ -8,7 +8,7 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import number
 from dsebo.ui import session
 
@@ -24,8 +24,8 @@ def run_label(row: RunRow) -> str:
 def stored_runs(methods: Sequence[str] = (), asked: Sequence[str] = ()) -> dict[str, RunRow]:
     """The newest runs that have something to show, by id, and those that a link asks for."""
     store = session.manager().store
-    rows = store.list_runs(methods=list(methods), limit=MOST)
-    more = store.list_runs(ids=list(asked)) if asked else []
+    rows = store.list_runs(RunFilter(methods=list(methods)), limit=MOST)
+    more = store.list_runs(RunFilter(ids=list(asked))) if asked else []
     return {row.id: row for row in [*(row for row in rows if row.n_done), *more]}
 
 

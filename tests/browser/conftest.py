@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
@@ -47,7 +48,7 @@ def example(folder: Path) -> str:
     """The id of a bundled run with expansions; the store holds them all before the server does."""
     store = Store.open(f"sqlite:///{folder}/runs.db")
     import_bundled(store)
-    rows = store.list_runs(search="Sphere, the paper's setting")
+    rows = store.list_runs(RunFilter(search="Sphere, the paper's setting"))
     store.close()
     return next(row.id for row in rows if row.seed == 1)
 

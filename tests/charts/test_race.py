@@ -18,6 +18,7 @@ from dsebo.experiments.race import Race
 from dsebo.experiments.standings import CENTRE, launch
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
+from dsebo.store.rows import RunFilter
 from dsebo.ui.cache import SharedCache
 from dsebo.ui.experiments.race_data import PARTS, abreast, common, lanes_of, methods_of, table_of, time_spent
 from tests.pages.conftest import wait_for
@@ -91,7 +92,7 @@ def test_a_race_that_has_not_begun_can_be_drawn() -> None:
 @pytest.fixture
 def finished(manager: RunManager) -> list[str]:
     ids = launch(manager, Race.parse("random,dsebo,bandit-softmax", TASK, "1-2"))
-    wait_for(lambda: manager.store.count_runs(states=["finished"]) == len(ids))
+    wait_for(lambda: manager.store.count_runs(RunFilter(states=["finished"])) == len(ids))
     return ids
 
 

@@ -15,6 +15,7 @@ from dsebo.cli import app
 from dsebo.config import parse_flat
 from dsebo.parsing import config_flags
 from dsebo.run import run
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from objectives.fields import must
 from tests.processes import dsebo, start
@@ -54,7 +55,7 @@ def test_a_race_ends_with_a_table_and_is_stored(url: str) -> None:
     assert "2 methods from 2 seeds: about" in shown.stderr
     assert "Random search: about" in shown.stderr
     store = Store.open(url)
-    rows = store.list_runs(tags=["race"], descending=False)
+    rows = store.list_runs(RunFilter(tags=["race"]), descending=False)
     assert [(row.method, row.seed, row.state) for row in rows] == [
         ("dsebo", 1, "finished"),
         ("random", 1, "finished"),

@@ -24,6 +24,7 @@ from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Lease
+from dsebo.store.rows import RunFilter, owner_hash
 from dsebo.store.store import Store
 from objectives import registry
 from objectives.registry import BaseFunction, register
@@ -73,7 +74,7 @@ def test_every_run_is_the_engines_own(any_url: str, engine: ThreadEngine) -> Non
     assert ended.finished is not None
     assert seen
     check_histories(store, sweep)
-    rows = store.list_runs(owner="someone")
+    rows = store.list_runs(RunFilter(owner=owner_hash("someone")))
     assert [row.group for row in rows] == [sweep_id] * 4
     assert rows[0].tags == ("sweep",)
     assert {row.name for row in rows} == {"β on sphere, D = 50: β = 2", "β on sphere, D = 50: β = 4"}

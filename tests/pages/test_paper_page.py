@@ -13,6 +13,7 @@ from dsebo.config import parse_flat
 from dsebo.paper.bundled import ThinRun, thin
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
+from dsebo.store.rows import RunFilter
 from dsebo.ui import session
 from dsebo.ui.paper import view as paper_view
 from tests.pages.conftest import open_page, said, wait_for
@@ -56,7 +57,7 @@ def test_an_empty_store_shows_gaps_with_a_button_and_a_command() -> None:
 
 def test_the_button_runs_what_is_missing(manager: RunManager) -> None:
     manager.launch(parse_flat({**RANDOM, "seed": 2}))
-    wait_for(lambda: manager.store.count_runs(states=["finished"]) == 1)
+    wait_for(lambda: manager.store.count_runs(RunFilter(states=["finished"])) == 1)
     at = open_page("paper")
     choose(at, "Random Search")
     assert "--methods random" in at.code[0].value
@@ -64,8 +65,8 @@ def test_the_button_runs_what_is_missing(manager: RunManager) -> None:
     assert button(at).label.startswith("Run 9 seeds")
     button(at).click().run()
     assert not at.exception
-    wait_for(lambda: manager.store.count_runs(states=["finished"]) == 10)
-    rows = manager.store.list_runs(tags=["paper"])
+    wait_for(lambda: manager.store.count_runs(RunFilter(states=["finished"])) == 10)
+    rows = manager.store.list_runs(RunFilter(tags=["paper"]))
     assert sorted(row.seed for row in rows) == [1, *range(3, 11)]
     shown = table(open_page("paper"))
     assert shown["Runs"]["Random Search"] == "10 of yours"
@@ -90,7 +91,7 @@ def test_bundled_and_own_runs_are_counted_together_but_no_seed_twice(
     bundled: tuple[ThinRun, ...] = tuple(thin(run(parse_flat({**RANDOM, "seed": seed}))) for seed in (1, 2))
     monkeypatch.setattr(paper_view, "bundled_paper_runs", lambda: bundled)
     manager.launch(parse_flat({**RANDOM, "seed": 2}).seeds(2))
-    wait_for(lambda: manager.store.count_runs(states=["finished"]) == 2)
+    wait_for(lambda: manager.store.count_runs(RunFilter(states=["finished"])) == 2)
     shown = table(open_page("paper"))
     assert shown["Runs"]["Random Search"] == "2 bundled, 1 of yours"
 

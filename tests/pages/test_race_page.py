@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dsebo.experiments.race import Race
 from dsebo.experiments.standings import launch
 from dsebo.runs.manager import RunManager
+from dsebo.store.rows import RunFilter
 from dsebo.ui import session
 from tests.pages.conftest import open_page, said, wait_for
 
@@ -28,7 +29,7 @@ def figures(at: AppTest) -> list[dict[str, Any]]:
 
 
 def groups(manager: RunManager, ids: list[str]) -> str:
-    rows = manager.store.list_runs(ids=ids, descending=False)
+    rows = manager.store.list_runs(RunFilter(ids=ids), descending=False)
     return ",".join(dict.fromkeys(row.group for row in rows))
 
 

@@ -13,6 +13,7 @@ from dsebo.config import RunConfig
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 
 
@@ -90,7 +91,7 @@ def manage(url: str, config: str, repeats: int, slots: int, seconds: float) -> N
     ids = manager.launch(RunConfig.from_json(config).seeds(repeats))
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if all(row.state == "finished" for row in store.list_runs(ids=ids)):
+        if all(row.state == "finished" for row in store.list_runs(RunFilter(ids=ids))):
             break
         time.sleep(0.02)
     manager.close()

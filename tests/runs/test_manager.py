@@ -11,6 +11,7 @@ from dsebo.runs.limits import check_limits
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Limits, LimitSettings, Settings
 from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
+from dsebo.store.rows import RunFilter, owner_hash
 from dsebo.store.store import Store
 from tests.small import history, reference, small, wait_for, wait_state
 
@@ -116,7 +117,7 @@ def test_cancel_delete_restore_rename_tag(store: Store, manager: RunManager) -> 
     assert (row.name, row.tags) == ("new name", ("b", "a"))
     manager.delete(run_id)
     assert store.list_runs() == []
-    assert [row.id for row in store.list_runs(deleted=True)] == [run_id]
+    assert [row.id for row in store.list_runs(RunFilter(deleted=True))] == [run_id]
     wait_state(store, run_id, "cancelled")
     with pytest.raises(StoreError, match="is deleted: restore it first"):
         manager.resume(run_id)
@@ -254,7 +255,7 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control(store: Store) -> Non
     assert not manager.may_control(row, "ben")
     assert not manager.may_control(row, row.owner)
     assert not manager.may_control(row, "")
-    assert [found.id for found in store.list_runs(owner="anna")] == [run_id]
+    assert [found.id for found in store.list_runs(RunFilter(owner=owner_hash("anna")))] == [run_id]
     for command in (
         manager.pause,
         manager.step,

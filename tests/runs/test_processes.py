@@ -18,6 +18,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from tests.processes import start
 from tests.runs.jobs import manage
@@ -119,7 +120,7 @@ def test_a_manager_does_not_grow_with_the_runs_it_has_worked_through(store: Stor
 
     def work_through(count: int) -> int:
         ids = manager.launch(config.seeds(count))
-        wait_for(lambda: store.count_runs(states=["finished"], ids=ids) == count, 120)
+        wait_for(lambda: store.count_runs(RunFilter(states=["finished"], ids=ids)) == count, 120)
         wait_for(lambda: not manager._sessions)
         gc.collect()
         return tracemalloc.get_traced_memory()[0]

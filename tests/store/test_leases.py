@@ -17,6 +17,7 @@ from dsebo.settings import Settings
 from dsebo.store import leases, schema
 from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.leases import Heartbeat, Holder, Lease, set_state
+from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.store.writing import claim
 from tests.runs.jobs import try_to_resume, work
@@ -62,9 +63,9 @@ def test_a_lease_elsewhere_is_kept_until_it_expires(store: Store) -> None:
         claim(store, run_id)
     set_row(store, run_id, lease_expires=time.time() - 1)
     assert store.get_run(run_id).state == "stalled"
-    assert [row.id for row in store.list_runs(states=["stalled"])] == [run_id]
-    assert store.list_runs(states=["running"]) == []
-    assert store.count_runs(states=["stalled"]) == 1
+    assert [row.id for row in store.list_runs(RunFilter(states=["stalled"]))] == [run_id]
+    assert store.list_runs(RunFilter(states=["running"])) == []
+    assert store.count_runs(RunFilter(states=["stalled"])) == 1
     manager = RunManager(store, Settings(slots=1))
     assert store.get_run(run_id).state == "stalled"  # not marked: it may come back
     manager.resume(run_id)

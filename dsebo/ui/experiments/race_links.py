@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dsebo.experiments.race import MOST_RUNS
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.store import Store
 from dsebo.ui import links
 from dsebo.ui.experiments import race_form
@@ -41,7 +41,7 @@ def rows_of(store: Store, groups: Sequence[str]) -> tuple[list[RunRow], list[str
     rows: list[RunRow] = []
     missing = 0
     for group in list(dict.fromkeys(groups))[:MOST_RUNS]:
-        found = store.list_runs(group=group, descending=False) if _GROUP.fullmatch(group) else []
+        found = store.list_runs(RunFilter(group=group), descending=False) if _GROUP.fullmatch(group) else []
         missing += not found
         rows += found
     if missing:

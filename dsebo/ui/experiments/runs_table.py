@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dsebo.store.errors import StoreError
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import STATES
 from dsebo.store.store import Store
 from dsebo.text import count, function_name, method_name, plain
@@ -38,21 +38,23 @@ COLUMNS = (
 )
 
 
-def filters(tags: Sequence[str]) -> dict[str, Any]:
+def filters(tags: Sequence[str], deleted: bool) -> RunFilter:
     """What the reader wants to see, as the store takes it."""
     search, states, functions, tagged = st.columns([1.6, 1.3, 1.3, 1.3])
-    wanted: dict[str, Any] = {
-        "search": search.text_input("Search", placeholder="name, tag or id", max_chars=100),
-        "states": states.multiselect("State", STATES, placeholder="all"),
-        "functions": functions.multiselect("Function", names(), format_func=function_name, placeholder="all"),
-        "tags": tagged.multiselect("Tag", tags, placeholder="all"),
-    }
-    return wanted
+    return RunFilter(
+        deleted=deleted,
+        search=search.text_input("Search", placeholder="name, tag or id", max_chars=100),
+        states=tuple(states.multiselect("State", STATES, placeholder="all")),
+        functions=tuple(
+            functions.multiselect("Function", names(), format_func=function_name, placeholder="all")
+        ),
+        tags=tuple(tagged.multiselect("Tag", tags, placeholder="all")),
+    )
 
 
 def tags_of(store: Store, deleted: bool) -> list[str]:
     """Every tag in use."""
-    texts = set(store.run_columns(["tags"], deleted=deleted, limit=MOST)["tags"])
+    texts = set(store.run_columns(["tags"], RunFilter(deleted=deleted), limit=MOST)["tags"])
     return sorted({tag for text in texts for tag in orjson.loads(text)})
 
 
@@ -100,7 +102,7 @@ def show(store: Store, columns: dict[str, list[Any]], deleted: bool) -> list[Run
         },
     )
     chosen = [ids[index] for index in shown["selection"]["rows"] if 0 <= index < len(ids)]
-    found = store.list_runs(ids=chosen, deleted=deleted) if chosen else []  # all may be selected
+    found = store.list_runs(RunFilter(ids=chosen, deleted=deleted)) if chosen else []  # all may be selected
     rows = {row.id: row for row in found}
     return [rows[run_id] for run_id in chosen if run_id in rows]
 

@@ -18,6 +18,7 @@ from dsebo.lessons import Lesson, LessonRun
 from dsebo.runs.data import RunData
 from dsebo.store.classroom import predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
+from dsebo.store.rows import RunFilter
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
@@ -154,7 +155,7 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
         return manager.store.get_run(run.run_id or "").id
     config = to_config(run.settings)
     wanted = config.model_dump(mode="json")
-    for row in manager.store.list_runs(tags=[TAG], functions=[config.objective.name], limit=200):
+    for row in manager.store.list_runs(RunFilter(tags=[TAG], functions=[config.objective.name]), limit=200):
         usable = row.state in ("finished", "running", "queued") and row.budget == config.budget
         if usable and row.config == wanted:
             return row.id

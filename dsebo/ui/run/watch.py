@@ -10,7 +10,7 @@ from dsebo.charts.explain import Entry, feed, steps
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import CHANGES, RunData
-from dsebo.store.rows import RunRow
+from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import plain, setting_line
 from dsebo.ui import controls, links, session
 from dsebo.ui.cache import SHARED
@@ -69,7 +69,7 @@ def _show(data: RunData, scale: Scale) -> None:
 
 def siblings(row: RunRow) -> None:
     """The repeats that were launched together, by seed."""
-    rows = session.manager().store.list_runs(group=row.group, limit=MOST_SIBLINGS)
+    rows = session.manager().store.list_runs(RunFilter(group=row.group), limit=MOST_SIBLINGS)
     rows = [other for other in rows if {**other.config, "seed": row.seed} == row.config]
     if not row.group or len(rows) < 2:
         return
