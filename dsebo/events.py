@@ -138,7 +138,7 @@ class RegionChanged(Event):
 
 @dataclass(frozen=True)
 class Restarted(Event):
-    """A region or a tree is given up and begun anew; what was found stays found."""
+    """A region or a tree is given up and begun again; what was found stays found."""
 
     kind: ClassVar[str] = "restarted"
     best: float

@@ -54,7 +54,7 @@ class Result:
     Attributes:
         x: (D,) the best point, in the user's units; None where every evaluation failed.
         fun: Its value.
-        history: One row an evaluation: t, y, best, d, T, since_gain, failed, seconds ..., what it
+        history: One row per evaluation: t, y, best, d, T, since_gain, failed, seconds ..., what it
             led to (`decision`: expanded, converged ...) and its z.
         events: Everything that happened, the expansions among it.
         success: Whether the run ended as it should.
@@ -142,16 +142,16 @@ def _bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, A
     try:
         pairs = np.asarray(bounds, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ConfigError("bounds is not allowed: a (lower, upper) pair of numbers a variable.") from None
+        raise ConfigError("bounds must be a (lower, upper) pair of numbers per variable.") from None
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] < 1:
-        raise ConfigError(f"bounds of shape {pairs.shape} is not allowed: a (lower, upper) pair a variable.")
+        raise ConfigError(f"bounds must be a (lower, upper) pair per variable (got shape {pairs.shape}).")
     lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
     wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)))
     if wrong.size:
         i = int(wrong[0])
         raise ConfigError(
-            f"bounds[{i}] = ({lower[i]:g}, {upper[i]:g}) is not allowed: two finite numbers, the "
-            f"lower below the upper."
+            f"bounds[{i}] must be two finite numbers, the lower below the upper "
+            f"(got {lower[i]:g}, {upper[i]:g})."
         )
     return lower, upper
 
