@@ -17,7 +17,8 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from dsebo.methods import METHODS as METHODS
 from dsebo.methods.base import MethodConfig
 from dsebo.methods.cost import Prediction as Prediction
-from objectives import KINDS, ObjectiveConfig, kind_of, names
+from objectives import KINDS, kind_of, names
+from objectives.base import ObjectiveConfig
 from objectives.fields import (
     MAX_SEED,
     ConfigError,

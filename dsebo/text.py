@@ -10,7 +10,8 @@ from numbers import Real
 from typing import Any
 
 from dsebo.config import METHODS
-from objectives import KINDS, ObjectiveConfig
+from objectives import KINDS
+from objectives.base import ObjectiveConfig
 
 SYMBOLS = {"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"}
 NAMED = ("function", "method")  # whose values are names that need no field before them

@@ -1,14 +1,20 @@
 """Objectives to minimise on the box [-1, 1]^D. Importing this package does not import torch.
 
-An objective is of a kind, and a kind is a file here: the class of its settings, which builds it.
+An objective is of a kind. To add a kind, write `objectives/NAME.py` with an `ObjectiveConfig` and the
+`Objective` that it builds, and import its settings below.
 """
 
-from objectives.base import Objective, ObjectiveConfig
+from objectives import base
+from objectives.base import Objective
 from objectives.embedded import EmbeddedConfig, EmbeddedFunction
 from objectives.fields import ConfigError, not_one_of
 from objectives.registry import BaseFunction, get_function, register
 
-KINDS: dict[str, type[ObjectiveConfig]] = {"embedded": EmbeddedConfig}
+KINDS: dict[str, type[base.ObjectiveConfig]] = {
+    settings.model_fields["kind"].default: settings
+    for settings in tuple(globals().values())
+    if isinstance(settings, type) and issubclass(settings, base.ObjectiveConfig)
+}
 
 
 def names() -> list[str]:
@@ -30,7 +36,6 @@ __all__ = [
     "EmbeddedConfig",
     "EmbeddedFunction",
     "Objective",
-    "ObjectiveConfig",
     "get_function",
     "kind_of",
     "names",

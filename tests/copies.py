@@ -11,9 +11,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def copied_software(folder: Path) -> Path:
-    """The packages, copied into a new folder."""
-    for package in ("dsebo", "objectives"):
+    """The packages and the dashboard, copied into a new folder."""
+    for package in ("dsebo", "objectives", "app_pages"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "app.py", folder)
     return folder
 
 

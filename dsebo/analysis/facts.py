@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from dsebo.config import RunConfig
 from dsebo.methods.dsebo import DseboConfig
-from objectives import EmbeddedConfig, EmbeddedFunction, ObjectiveConfig
+from objectives import EmbeddedConfig, EmbeddedFunction
+from objectives.base import ObjectiveConfig
 
 Array = NDArray[np.float64]
 
