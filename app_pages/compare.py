@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dsebo.charts.groups import common_scale, figure_of_groups, groups_of
+from dsebo.charts.compare import common_scale, figure_of_groups, groups_of
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.experiments import compare_view

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dsebo.analysis.embedding_use import Array, Indices, Moves, Shared
 from dsebo.charts import theme
-from dsebo.charts.sketch import Sketch
+from dsebo.charts.theme import Sketch
 
 SCALE = [[0.0, theme.BLUE], [0.5, theme.faint(theme.GREY, 0.1)], [1.0, theme.VERMILLION]]
 DIM = 0.16  # opacity of the columns that are not in use
@@ -29,7 +29,7 @@ def matrix_figure(S: Array, d: int, effective: int) -> go.Figure:
         "S: each column is a direction; those in use are lit",
         {
             "xaxis": theme.axis(
-                title=_title("column of S"), range=[0.5, d_h + 0.5], showgrid=False, ticks=""
+                title=theme.axis_title("column of S"), range=[0.5, d_h + 0.5], showgrid=False, ticks=""
             ),
             "yaxis": theme.axis(range=[rows - 0.5, -0.5], showgrid=False, showticklabels=False, ticks=""),
         },
@@ -78,7 +78,7 @@ def shared_figure(shared: Shared, shown: Indices, effective: int) -> go.Figure:
         showgrid=False,
         showticklabels=False,
         anchor="y3",
-        title=_title("coordinates of x, the effective ones first"),
+        title=theme.axis_title("coordinates of x, the effective ones first"),
         range=[-1, len(shown)],
     )
     sketch = _sketch(540, "", layout)
@@ -116,9 +116,7 @@ def clipped_figure(clipped: np.ndarray, D: int, t: int) -> go.Figure:
         line={"color": theme.BLUE, "width": 2, "shape": "hv"},
         hovertemplate="%{y}<extra></extra>",
     )
-    sketch.line(
-        x0=t, x1=t, yref="paper", y0=0, y1=1, line={"color": theme.VERMILLION, "width": 1.5, "dash": "dot"}
-    )
+    sketch.upright(t)
     return sketch.figure()
 
 
@@ -132,7 +130,7 @@ def moved_figure(moves: Moves, shown: Indices, effective: int) -> go.Figure:
                 showgrid=False,
                 showticklabels=False,
                 range=[-1, len(shown)],
-                title=_title("coordinates of x, the effective ones first"),
+                title=theme.axis_title("coordinates of x, the effective ones first"),
             ),
             "yaxis": theme.axis(range=[-1.08, 1.08], nticks=5),
         },
@@ -157,10 +155,6 @@ def moved_figure(moves: Moves, shown: Indices, effective: int) -> go.Figure:
 def _sketch(height: int, title: str, layout: dict[str, Any]) -> Sketch:
     whole = {**theme.base_layout(height), "meta": {"quiet": True}, **layout}
     return Sketch(whole, notes=[theme.heading(title, 1)] if title else [])
-
-
-def _title(text: str) -> dict[str, Any]:
-    return {"text": text, "standoff": 8, "font": {"size": theme.SIZE}}
 
 
 def _dots(sketch: Sketch, at: np.ndarray, y: Array, colour: str, xaxis: str, yaxis: str, size: int) -> None:

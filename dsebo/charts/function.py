@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from dsebo.charts import theme
-from dsebo.charts.sketch import Sketch
+from dsebo.charts.theme import Sketch
 from objectives import EmbeddedFunction, get_function
 
 POINTS = 48  # a side

@@ -1,4 +1,4 @@
-"""The cells of a sweep as tiles that fill in: a bar for every seed, as far as its run is."""
+"""The cells of an experiment as tiles that fill in: a bar for every seed, as far as its run is."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dsebo.charts import theme
-from dsebo.charts.frames import FUNCTION, labels, value_axis
-from dsebo.charts.sketch import Sketch
+from dsebo.charts.cells import FUNCTION, labels, value_axis
+from dsebo.charts.theme import Sketch
 from dsebo.text import number, symbol, value_label
 
 TILE, HEAD, FOOT = 74, 40, 12  # px
@@ -47,7 +47,7 @@ def grid_figure(frame: pd.DataFrame, axes: Sequence[str]) -> go.Figure:
 
 
 def fits(frame: pd.DataFrame) -> bool:
-    """Whether the sweep is small enough to be drawn cell by cell."""
+    """Whether the experiment is small enough to be drawn cell by cell."""
     return frame["cell"].nunique() <= MOST_TILES and len(frame) <= MOST_BARS
 
 

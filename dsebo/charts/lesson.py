@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import plotly.graph_objects as go
 
 from dsebo.charts import scales, theme
 from dsebo.charts.scales import Scale
-from dsebo.charts.sketch import Sketch
+from dsebo.charts.theme import Sketch
 from dsebo.text import number
 
 MOST_BARS = 20
@@ -20,7 +19,7 @@ def mark_level(figure: go.Figure, axis: str, value: float, text: str, scale: Sca
     """A line across a row of the chart, with its words at the left end."""
     if scale == "log" and value <= 0:
         return
-    at = float(scales.place(scale, np.array([value]))[0])
+    at = scales.level(scale, value)
     figure.add_shape(
         type="line",
         xref="paper",

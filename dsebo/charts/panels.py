@@ -1,6 +1,6 @@
-"""Best value and dimension of the cells of a sweep: overlaid, or as small multiples.
+"""Best value and dimension of the cells of an experiment as small multiples.
 
-Both show the cells of one function, as only their values share an axis.
+They show the cells of one function, as only their values share an axis.
 """
 
 from __future__ import annotations
@@ -15,79 +15,17 @@ import plotly.graph_objects as go
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts import scales, theme
-from dsebo.charts.compare import Curves, compare_figure, draw_band
-from dsebo.charts.frames import fitting, known, labels
-from dsebo.charts.scales import Scale
-from dsebo.charts.sketch import Sketch
-from dsebo.text import number
+from dsebo.charts.cells import CellCurves, cell_curves, known
+from dsebo.charts.curves import Curves, draw_band
+from dsebo.charts.scales import Scale, fitting, reference_curve
+from dsebo.charts.theme import Sketch
 
-MOST_OVERLAID = 8  # curves in one chart, told apart by colour and dash; more have panels
 MOST_PANELS = 48
 TOO_MANY = f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all."
 WIDE, NARROW = 4, 2  # panels side by side; a phone has the second
 PANEL, TITLE, HEAD, FOOT = 200, 34, 40, 54  # px: a panel, its title, the figure's top and bottom
-LEGEND_LINE = 30  # px
 GAP = 0.03  # share of the width between two panels
 VALUE, BETWEEN = 0.60, 0.10  # shares of a panel: the value's row, and the gap above the dimension's
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One cell of the small multiples."""
-
-    label: str
-    curves: Sequence[Curves]
-    planned: int
-    minimum: float | None
-    at_centre: float | None
-
-    @property
-    def title(self) -> str:
-        """`β = 8 (n = 6 of 10)`."""
-        n = len(self.curves)
-        of = "" if n == self.planned else f" of {self.planned}"
-        return f"<b>{self.label}</b> (n = {n}{of})"
-
-
-def overlay_figure(
-    frame: pd.DataFrame,
-    axes: Sequence[str],
-    curves: Mapping[str, Curves],
-    kind: BandKind = "median",
-    scale: Scale = "log",
-    singles: bool = False,
-) -> go.Figure:
-    """All cells in one chart.
-
-    Args:
-        frame: A row for each planned run.
-        axes: The swept fields that tell the cells apart.
-        curves: What is drawn of each finished run, by its id.
-        kind, scale, singles: As in Compare.
-    """
-    groups = {panel.label: panel.curves for panel in _panels(frame, axes, curves) if panel.curves}
-    scale = fitting(scale, known(frame["minimum"]), np.empty(0))
-    figure = compare_figure(
-        groups, kind, scale, singles, known(frame["minimum"]), known(frame["at_centre"]), slopes=False
-    )
-    _legend_in_lines(figure, len(groups))
-    figure.layout.uirevision = f"overlay {scale}"
-    figure.layout.meta = {**figure.layout.meta, "file": "dsebo-sweep-curves"}
-    return figure
-
-
-def _legend_in_lines(figure: go.Figure, groups: int) -> None:
-    """Short labels stand side by side, more of them where there is more room."""
-    margin, inside = figure.layout.margin.to_plotly_json(), figure.layout.height
-    inside -= margin["t"]
-
-    def with_lines(lines: int) -> dict[str, Any]:
-        top = 44 + LEGEND_LINE * lines
-        return {"margin": {**margin, "t": top}, "height": inside + top}
-
-    figure.layout.update(with_lines(-(-groups // 6)))
-    figure.layout.legend.orientation = "h"
-    figure.layout.meta = {**figure.layout.meta, "narrow": with_lines(-(-groups // 2))}
 
 
 def panels_figure(
@@ -99,7 +37,7 @@ def panels_figure(
     singles: bool = False,
 ) -> go.Figure:
     """A panel for each cell, all on the same axes: its best value, and its dimension under it."""
-    panels = _panels(frame, axes, curves)
+    panels = cell_curves(frame, axes, curves)
     shown = [curve for panel in panels for curve in panel.curves]
     lines = [line for panel in panels for line in (panel.minimum, panel.at_centre) if line]
     values = np.concatenate([*(curve.best for curve in shown), lines, np.empty(0)])
@@ -112,7 +50,7 @@ def panels_figure(
     )
     columns = _columns(frame, axes)
     layout = _layout(panels, shared, columns)
-    layout["meta"] = {"file": "dsebo-sweep-panels", "save": True}
+    layout["meta"] = {"file": "dsebo-experiment-panels", "save": True}
     if columns > NARROW:
         layout["meta"]["narrow"] = _layout(panels, shared, NARROW)
     sketch = Sketch(layout, notes=layout.pop("annotations"))
@@ -136,27 +74,13 @@ class _Shared:
         return self.largest_d > 0
 
 
-def _panels(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> list[Panel]:
-    named = labels(frame, axes)
-    return [
-        Panel(
-            named[int(rows["cell"].iloc[0])],
-            [curves[run] for run in rows["run_id"] if run in curves],
-            len(rows),
-            known(rows["minimum"]),
-            known(rows["at_centre"]),
-        )
-        for _, rows in frame.groupby("cell", sort=False)
-    ]
-
-
 def _columns(frame: pd.DataFrame, axes: Sequence[str]) -> int:
     """Panels side by side: of two axes the second, where it has few values."""
     across = frame[axes[-1]].nunique() if len(axes) == 2 else int(frame["cell"].nunique())
     return int(across) if across <= WIDE + 1 else WIDE
 
 
-def _layout(panels: Sequence[Panel], shared: _Shared, columns: int) -> dict[str, Any]:
+def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict[str, Any]:
     """Axes and titles with so many panels side by side."""
     rows = -(-len(panels) // columns)
     inside = rows * (PANEL + TITLE)
@@ -242,7 +166,7 @@ def _long(axis: str) -> str:
     return f"{axis[0]}axis{axis[1:]}"
 
 
-def _title(panel: Panel, left: float, top: float) -> dict[str, Any]:
+def _title(panel: CellCurves, left: float, top: float) -> dict[str, Any]:
     return {
         "text": panel.title,
         "showarrow": False,
@@ -263,7 +187,9 @@ def _axis_names(edges: _Edges, shared: _Shared) -> list[dict[str, Any]]:
     return [*names, theme.axis_name("d", of_d)] if shared.with_d else names
 
 
-def _draw(sketch: Sketch, index: int, panel: Panel, shared: _Shared, kind: BandKind, singles: bool) -> None:
+def _draw(
+    sketch: Sketch, index: int, panel: CellCurves, shared: _Shared, kind: BandKind, singles: bool
+) -> None:
     """The curves and grey lines of one panel."""
     x, y, d = _axes(index)
     best = [curve.best for curve in panel.curves]
@@ -273,37 +199,7 @@ def _draw(sketch: Sketch, index: int, panel: Panel, shared: _Shared, kind: BandK
     orange = (theme.ORANGE, "solid")
     draw_band(sketch, of_d, kind, "linear", d, "d", orange, singles, x, legend=False)
     for value, name in ((panel.at_centre, "centre"), (panel.minimum, "F*")):
-        _grey_line(sketch, (x, y), value, name, shared)
-
-
-def _grey_line(
-    sketch: Sketch, axes: tuple[str, str], value: float | None, name: str, shared: _Shared
-) -> None:
-    """A reference across one panel; not where the axis cannot show it."""
-    if value is None or (shared.scale == "log" and value <= 0):
-        return
-    at = float(scales.place(shared.scale, np.array([value]))[0])
-    if not shared.between[0] <= scales.position(shared.scale, value) <= shared.between[1]:
-        return
-    x, y = axes
-    sketch.line(
-        xref=f"{x} domain",
-        x0=0,
-        x1=1,
-        yref=y,
-        y0=at,
-        y1=at,
-        line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
-    )
-    sketch.scatter(
-        x=[shared.longest],
-        y=[at],
-        xaxis=x,
-        yaxis=y,
-        mode="text",
-        text=[f"{name} {number(value)}"],
-        textposition="top left",
-        hoverinfo="skip",
-        showlegend=False,
-        cliponaxis=False,
-    )
+        low, high = shared.between
+        if value is not None and low <= scales.position(shared.scale, value) <= high:
+            ends = np.array([0.0, shared.longest * 1.02])
+            reference_curve(sketch, ends, np.repeat(value, 2), name, shared.scale, (x, y))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dsebo.charts import scales, theme
-from dsebo.charts.error_split import draw_errors
-from dsebo.charts.scales import Scale
-from dsebo.charts.sketch import Sketch
-from dsebo.charts.slopes import draw_slopes
+from dsebo.charts.curves import ALONE, ROWS, draw_errors
+from dsebo.charts.scales import GREY_LINE, References, Scale, reference_lines
+from dsebo.charts.theme import Sketch
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
@@ -22,29 +20,11 @@ from dsebo.text import number
 
 Event = dict[str, Any]
 HEIGHT = 620
-ROWS = {  # where each row stands, from the bottom (0) to the top (1) of the figure
-    "best": (0.60, 1.0),
-    "d": (0.325, 0.52),
-    "slopes": (0.0, 0.235),
-}
 NAMES = {  # what one should see, and the axis
     "best": ("Best value so far: lower is better", "value F(x)"),
     "d": ("The subspace grows when progress stalls", "dimension d"),
     "slopes": ("Slope: what each added dimension gained", "slope sᵢ"),
 }
-ALONE = {"best": (0.0, 1.0)}  # for a method that has no subspace
-CLOSE = 0.11  # labels nearer than this share of a row are set side by side
-
-
-@dataclass(frozen=True)
-class References:
-    """The grey lines that a run is read against; None: there is none to draw."""
-
-    minimum: float | None = None
-    at_centre: float | None = None
-    paper: float | None = None
-    d_e: int | None = None
-    d_h: int | None = None
 
 
 def references(row: RunRow) -> References:
@@ -119,8 +99,9 @@ def run_figure(
     _draw_values(sketch, evaluations, references, scale, between)
     if rows is ROWS:
         _draw_dimension(sketch, evaluations, changes, references, event)
-        draw_slopes(sketch, changes, event, budget)
-        _mark_chosen(sketch, event)
+        _draw_slopes(sketch, changes, event, budget)
+        if event is not None:
+            sketch.upright(event["t"])
     return sketch.figure()
 
 
@@ -132,10 +113,8 @@ def value_span(evaluations: pd.DataFrame, references: References, scale: Scale) 
 
 def _all_values(evaluations: pd.DataFrame, references: References) -> scales.Array:
     y = evaluations["y"].to_numpy(dtype=float)
-    floor = references.minimum
-    lines = [references.at_centre, references.paper, floor if floor != 0 else None]
-    lines += evaluations["floor"].dropna().unique().tolist() if "floor" in evaluations else []
-    return np.append(y, [line for line in lines if line is not None])
+    floors = evaluations["floor"].dropna().unique().tolist() if "floor" in evaluations else []
+    return np.append(y, [*references.values, *floors])
 
 
 def _chosen(changes: Sequence[Event], t: int | None) -> Event | None:
@@ -184,12 +163,7 @@ def _draw_values(
             **style,
         )
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
-    lines = [
-        (references.at_centre, f"centre {number(references.at_centre)}"),
-        (references.paper, f"paper {number(references.paper)}"),
-        (references.minimum, f"F* = {number(references.minimum)}"),
-    ]
-    reference_lines(sketch, "y", lines, scale, between)
+    reference_lines(sketch, "y", references.on_value_axis(), scale, between)
 
 
 def _dots() -> dict[str, Any]:
@@ -211,47 +185,6 @@ def _true_values(scale: Scale, values: scales.Array) -> dict[str, Any]:
 
 def _value_hover(scale: Scale) -> str:
     return "%{customdata:.5~g}" if scale == "symlog" else "%{y:.5~g}"
-
-
-def reference_lines(
-    sketch: Sketch,
-    axis: str,
-    lines: Sequence[tuple[float | None, str]],
-    scale: Scale,
-    between: tuple[float, float],
-) -> None:
-    """Grey lines with their names at the right end, set side by side where they are close."""
-    reach = between[1] - between[0]
-    taken: list[float] = []
-    for value, label in lines:
-        if value is None:
-            continue
-        at = scales.position(scale, value)
-        if at == -np.inf:  # 0 on a log axis: a word under the row's lower edge
-            note = {"x": 1, "xanchor": "right", "y": between[0], "yanchor": "top"}
-            sketch.note(f"{label}, below a log axis", xref="paper", yref=axis, **note)
-            continue
-        line = float(scales.place(scale, np.array([value]))[0])
-        sketch.line(
-            xref="paper",
-            x0=0,
-            x1=1,
-            yref=axis,
-            y0=line,
-            y1=line,
-            line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
-        )
-        beside = sum(abs(at - other) < CLOSE * reach for other in taken)
-        taken.append(at)
-        sketch.note(
-            text=label,
-            xref="paper",
-            x=1 - 0.24 * beside,
-            xanchor="right",
-            yref=axis,
-            y=at,
-            yanchor="top" if at > between[1] - 0.05 * reach else "bottom",
-        )
 
 
 def _draw_dimension(
@@ -296,14 +229,82 @@ def _draw_dimension(
     reference_lines(sketch, "y2", lines, "linear", between)
 
 
-def _mark_chosen(sketch: Sketch, event: Event | None) -> None:
-    """A line through all rows at the convergence that is being explained."""
-    if event is not None:
-        sketch.line(
-            x0=event["t"],
-            x1=event["t"],
-            yref="paper",
-            y0=0,
-            y1=1,
-            line={"color": theme.VERMILLION, "width": 1.5, "dash": "dot"},
+# --- the slopes that decide how far the subspace grows ---
+
+
+def _draw_slopes(sketch: Sketch, changes: Sequence[Event], event: Event | None, budget: int) -> None:
+    """A bar for each slope, at the convergence that produced it; the deciding one stands out.
+
+    A convergence that did not expand is not recorded: its slope is drawn hollow.
+    """
+    sloped = [change for change in changes if change["slopes"]]
+    t = np.array([change["t"] for change in sloped], dtype=float)
+    newest = np.array([change["slopes"][-1] for change in sloped], dtype=float)
+    colours = [theme.VERMILLION if c is event else theme.GREEN for c in sloped]
+    kept = [c["event"] == "expanded" for c in sloped]
+    fills = [c if solid else theme.faint(c, 0.25) for c, solid in zip(colours, kept, strict=True)]
+    gaps = np.diff(t)
+    width = max(0.5, min(budget * 0.012, 0.8 * gaps.min() if gaps.size else budget))
+    sketch.bar(
+        x=t,
+        y=newest,
+        yaxis="y3",
+        name="slope",
+        width=width,
+        customdata=[_decision(change) for change in sloped],
+        hovertemplate="%{y:.3~g}, %{customdata}",
+        marker={"color": fills, "line": {"color": colours, "width": 1.5}},
+    )
+    high = max(float(newest.max(initial=0.0)), 0.0) or 1.0
+    sketch.layout["yaxis3"]["range"] = [min(0.0, float(newest.min(initial=0.0))), high * 1.75]
+    left = event is not None and event["t"] > 0.8 * budget  # s_min, s_max: away from the chosen bar
+    for change, slope in zip(sloped, newest, strict=True):
+        near = change["t"] < 0.14 * budget if left else change["t"] > 0.86 * budget
+        if change is event or not near:
+            _label_bar(sketch, change, float(slope), change is event, budget)
+    _mark_extremes(sketch, event, left)
+
+
+def _decision(change: Event) -> str:
+    """k and the step, as text: `k = 0.50, Δd 7 → 3`."""
+    before, after = change["delta_before"], change["delta_after"]
+    step = f"Δd = {after}" if before is None else f"Δd {before} → {after}"
+    return step if change["k"] is None else f"k = {change['k']:.2f}, {step}"
+
+
+def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool, budget: int) -> None:
+    """k and Δd above a bar. The browser drops labels for which there is no room."""
+    at_end = change["t"] > 0.93 * budget
+    sketch.note(
+        text=_decision(change).replace(", ", "<br>"),
+        x=change["t"],
+        y=max(slope, 0.0),
+        yref="y3",
+        yanchor="bottom",
+        xanchor="right" if at_end else "center",
+        align="center",
+        name="bar chosen" if chosen else "bar",
+        font={"color": theme.VERMILLION} if chosen else {},
+    )
+
+
+def _mark_extremes(sketch: Sketch, event: Event | None, left: bool) -> None:
+    """s_min and s_max, between which the newest slope is scaled."""
+    if event is None or event["k"] is None:
+        return
+    high = sketch.layout["yaxis3"]["range"][1]
+    apart = event["s_max"] - event["s_min"] > 0.2 * high
+    below = "bottom" if apart else "top"  # the two names must not stand on each other
+    place = {"x": 0, "xanchor": "left"} if left else {"x": 1, "xanchor": "right"}
+    marks = ((event["s_max"], "sₘₐₓ", "bottom"), (event["s_min"], "sₘᵢₙ", below))
+    for value, label, side in marks:
+        sketch.across(value, "y3", GREY_LINE | {"dash": "dot"})
+        sketch.note(
+            text=f"{label} = {number(value, 3)}",
+            xref="paper",
+            yref="y3",
+            y=value,
+            yanchor=side,
+            name="over",
+            **place,
         )

@@ -1,24 +1,36 @@
-"""The value axis: linear, logarithmic, or symmetric-logarithmic (which Plotly does not have)."""
+"""The value axis, linear, logarithmic or symmetric-logarithmic (which Plotly lacks), and its grey lines."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsebo.charts import theme
+from dsebo.charts.theme import Sketch
 from dsebo.text import number
 
 Scale = Literal["log", "linear", "symlog"]
 SCALES: tuple[Scale, ...] = ("log", "linear", "symlog")
 Array = NDArray[np.float64]
+GREY_LINE = {"color": theme.GREY, "width": 1.5, "dash": "dash"}
+CLOSE = 0.11  # labels nearer than this share of a row are set side by side
 
 
 def possible(scale: Scale, values: Array) -> Scale:
     """The scale itself, or symlog where a logarithm of these values does not exist."""
     finite = values[np.isfinite(values)]
     return "symlog" if scale == "log" and finite.size and finite.min() <= 0 else scale
+
+
+def fitting(scale: Scale, minimum: float | None, values: Array) -> Scale:
+    """The scale itself; for a function below zero a linear one, as a logarithm does not exist."""
+    below = minimum is not None and minimum < 0
+    return "linear" if scale == "log" and below else possible(scale, values)
 
 
 def default_scale(minimum: float | None) -> Scale:
@@ -37,6 +49,11 @@ def position(scale: Scale, value: float) -> float:
     """The axis coordinate of a value, as ranges and annotations need it."""
     if scale == "log":
         return math.log10(value) if value > 0 else -math.inf
+    return level(scale, value)
+
+
+def level(scale: Scale, value: float) -> float:
+    """Where a line at a value is drawn, as traces and shapes need it."""
     return float(place(scale, np.array([value]))[0])
 
 
@@ -87,3 +104,98 @@ def _symlog_ticks(between: tuple[float, float]) -> list[float]:
     powers = [10.0**p for p in range(0, reach + 1, every)]
     ticks = [-value for value in reversed(powers)] + [0.0] + powers
     return [v for v in ticks if between[0] <= position("symlog", v) <= between[1]]
+
+
+# --- grey lines ---
+
+
+@dataclass(frozen=True)
+class References:
+    """The grey lines that a run is read against; None: there is none to draw."""
+
+    minimum: float | None = None
+    at_centre: float | None = None
+    paper: float | None = None
+    d_e: int | None = None
+    d_h: int | None = None
+
+    def on_value_axis(self, paper: str = "paper") -> list[tuple[float | None, str]]:
+        """(value, label) of those that stand on the value axis."""
+        return [
+            (self.at_centre, f"centre {number(self.at_centre)}"),
+            (self.paper, f"{paper} {number(self.paper)}"),
+            (self.minimum, f"F* = {number(self.minimum)}"),
+        ]
+
+    @property
+    def values(self) -> list[float]:
+        """What the value axis has to hold; F* = 0 is below any logarithmic one."""
+        return [v for v in (self.at_centre, self.paper, self.minimum or None) if v is not None]
+
+
+NO_LINES = References()
+
+
+def reference_lines(
+    sketch: Sketch,
+    axis: str,
+    lines: Sequence[tuple[float | None, str]],
+    scale: Scale,
+    between: tuple[float, float],
+    **note: Any,
+) -> None:
+    """Grey lines with their names at the right end, set side by side where they are close.
+
+    Args:
+        sketch: Where they are drawn.
+        axis: The value axis, which spans all of the width.
+        lines: (value, label); None: there is none to draw.
+        scale, between: Of that axis.
+        note: More of each label.
+    """
+    reach = between[1] - between[0]
+    taken: list[float] = []
+    for value, label in lines:
+        if value is None:
+            continue
+        at = position(scale, value)
+        if at == -np.inf:  # 0 on a log axis: a word under the row's lower edge
+            below = {"x": 1, "xanchor": "right", "y": between[0], "yanchor": "top"}
+            sketch.note(f"{label}, below a log axis", xref="paper", yref=axis, **below, **note)
+            continue
+        sketch.across(level(scale, value), axis, GREY_LINE)
+        beside = sum(abs(at - other) < CLOSE * reach for other in taken)
+        taken.append(at)
+        sketch.note(
+            label,
+            xref="paper",
+            x=1 - 0.24 * beside,
+            xanchor="right",
+            yref=axis,
+            y=at,
+            yanchor="top" if at > between[1] - 0.05 * reach else "bottom",
+            **note,
+        )
+
+
+def reference_curve(
+    sketch: Sketch, x: Array, values: Array, name: str, scale: Scale, axes: tuple[str, str]
+) -> None:
+    """The same in a panel that has axes of its own, where it may change along the way.
+
+    It is a trace, so that it moves with its panel to a narrower page.
+    """
+    sketch.scatter(
+        x=x,
+        y=place(scale, values),
+        xaxis=axes[0],
+        yaxis=axes[1],
+        mode="lines+text",
+        text=[""] * (len(x) - 1) + [f"{name} {number(values[-1])}"],
+        textposition="top left",
+        cliponaxis=False,
+        line=GREY_LINE,
+        customdata=values,
+        hovertemplate=f"{name} %{{customdata:.4~g}}<extra></extra>",
+        showlegend=False,
+    )

@@ -1,9 +1,15 @@
-"""Colours and type of every chart. A colour has one meaning, the same on every page."""
+"""Colours, type and frame of every chart. A colour has one meaning, the same on every page."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+import plotly.graph_objects as go
+
+from dsebo.config import METHODS
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 BLUE = "#0072B2"  # best-so-far
@@ -12,6 +18,7 @@ ORANGE = "#E69F00"  # subspace dimension
 GREEN = "#009E73"  # slopes
 VERMILLION = "#D55E00"  # the decision that is being explained
 PURPLE = "#CC79A7"
+BROWN = "#8C6D00"
 GREY = "#84898F"  # reference lines: F*, centre, d_e, d_h, the paper
 TEXT = "#1F2328"  # on paper and in exports; the live chart takes the page's own
 GRID = "rgba(132, 137, 143, 0.18)"
@@ -21,23 +28,6 @@ FONT = "Source Sans, Source Sans Pro, system-ui, sans-serif"
 SIZE = 14  # px; nothing is smaller: a projector is read from the last row
 TITLE_SIZE = 16
 LEFT = 76  # px; one left margin for all charts, so that iteration axes line up
-
-# Curves that are compared, in a fixed order, told apart by colour and dash alike.
-SERIES = (
-    (BLUE, "solid"),
-    (VERMILLION, "dash"),
-    (GREEN, "dot"),
-    (ORANGE, "dashdot"),
-    (PURPLE, "longdash"),
-    (SKY, "solid"),
-    (GREY, "dash"),
-    ("#8C6D00", "dot"),
-)
-
-
-def series_style(index: int) -> tuple[str, str]:
-    """(colour, dash) of the index-th compared curve."""
-    return SERIES[index % len(SERIES)]
 
 
 def faint(colour: str, alpha: float) -> str:
@@ -106,6 +96,12 @@ def iteration_axis(budget: int, anchor: str = "y") -> dict[str, Any]:
     )
 
 
+def legend_above() -> dict[str, Any]:
+    """A legend over the figure, its entries side by side."""
+    place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"}
+    return {**place, "bgcolor": CLEAR, "font": {"size": SIZE}}
+
+
 def heading(text: str, y: float) -> dict[str, Any]:
     """The title of one row of a figure, at its upper left: what one should see in it."""
     return {
@@ -136,7 +132,123 @@ def stacked_rows(
     notes: list[dict[str, Any]] = []
     for index, (row, between) in enumerate(rows.items(), start=1):
         title, name = names[row]
-        place = f"yaxis{index if index > 1 else ''}"
-        axes[place] = axis(domain=between, anchor="x", nticks=5)
+        axes[f"yaxis{index if index > 1 else ''}"] = axis(domain=between, anchor="x", nticks=5)
         notes += [heading(title, between[1]), axis_name(name, between)]
     return axes, notes
+
+
+@dataclass
+class Sketch:
+    """Plain dicts that Plotly validates once, at the end: piece by piece is ten times slower."""
+
+    layout: dict[str, Any]
+    traces: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    shapes: list[dict[str, Any]] = field(default_factory=list)
+
+    def scatter(self, **trace: Any) -> None:
+        """Dots or a line."""
+        self.traces.append({"type": "scatter", **trace})
+
+    def bar(self, **trace: Any) -> None:
+        """Bars."""
+        self.traces.append({"type": "bar", **trace})
+
+    def across(self, y: float, axis: str, line: Mapping[str, Any]) -> None:
+        """A line over the whole width, under the data."""
+        place = {"xref": "paper", "x0": 0, "x1": 1, "yref": axis, "y0": y, "y1": y}
+        self.shapes.append({"type": "line", "layer": "below", **place, "line": dict(line)})
+
+    def upright(self, x: float) -> None:
+        """A line through all rows: what is being explained."""
+        place = {"x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1}
+        line = {"color": VERMILLION, "width": 1.5, "dash": "dot"}
+        self.shapes.append({"type": "line", "layer": "below", **place, "line": line})
+
+    def note(self, text: str, **place: Any) -> None:
+        """A text without an arrow."""
+        self.notes.append({"text": text, "showarrow": False, **place})
+
+    def figure(self) -> go.Figure:
+        """The finished figure. The empty template keeps Plotly's own off the wire."""
+        whole = {**self.layout, "annotations": self.notes, "shapes": self.shapes, "template": {}}
+        return go.Figure(data=self.traces, layout=whole)
+
+
+# --- who has which colour and dash ---
+
+Style = tuple[str, str]
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN)
+# Curves that are compared, in a fixed order, told apart by colour and dash alike.
+SERIES: tuple[Style, ...] = (
+    (BLUE, "solid"),
+    (VERMILLION, "dash"),
+    (GREEN, "dot"),
+    (ORANGE, "dashdot"),
+    (PURPLE, "longdash"),
+    (SKY, "solid"),
+    (GREY, "dash"),
+    (BROWN, "dot"),
+)
+# Those of the methods that have one by hand; any other takes one that is free.
+STYLES: dict[str, Style] = {
+    "dsebo": (BLUE, "solid"),
+    "random": (VERMILLION, "dash"),
+    "turbo": (GREEN, "dot"),
+    "baxus": (ORANGE, "dashdot"),
+    "rembo": (PURPLE, "longdash"),
+    "hesbo": (SKY, "solid"),
+    "vbo": (BROWN, "dot"),
+    "sbo-se": (BROWN, "solid"),
+    "sirbo": (GREEN, "dash"),
+    "mcts-vs": (ORANGE, "solid"),
+    "lm-ma-es": (VERMILLION, "dot"),
+    "dcem": (VERMILLION, "dashdot"),
+    "centre": (GREY, "dash"),  # as its line is on every chart
+    "bandit-extreme": (GREEN, "solid"),
+    "bandit-c-ucb": (SKY, "dash"),
+    "bandit-epsilon-greedy": (PURPLE, "dot"),
+    "bandit-softmax": (BROWN, "dash"),
+    "bandit-successive-halving": (SKY, "dot"),
+    "bandit-ucb-e": (SKY, "dashdot"),
+    "bandit-thompson": (ORANGE, "dash"),
+    "bandit-expectation": (ORANGE, "dot"),
+    "bandit-random": (BROWN, "dashdot"),
+}
+
+
+def series_style(index: int) -> Style:
+    """(colour, dash) of the index-th compared curve."""
+    return SERIES[index % len(SERIES)]
+
+
+def method_style(method: str) -> Style:
+    """(colour, dash) of a method, the same in every chart: by hand, or one that no other method has.
+
+    Which one that is depends on the method's name, so that it stays when methods are added later.
+    """
+    styles = dict(STYLES)
+    free = [(colour, dash) for dash in DASHES for colour in COLOURS if (colour, dash) not in styles.values()]
+    for name in dict.fromkeys([*METHODS, method]):
+        if name not in styles:
+            styles[name] = _free(free[zlib.crc32(name.encode()) % len(free)], set(styles.values()))
+    return styles[method]
+
+
+def styles_of(methods: Mapping[str, str]) -> dict[str, Style]:
+    """(colour, dash) by label; a method that runs twice keeps its colour and takes another dash.
+
+    Args:
+        methods: The method of each label.
+    """
+    styles: dict[str, Style] = {}
+    for label, method in methods.items():
+        styles[label] = _free(method_style(method), set(styles.values()))
+    return styles
+
+
+def _free(wanted: Style, taken: set[Style]) -> Style:
+    colours = (wanted[0], *(colour for colour in COLOURS if colour != wanted[0]))
+    options = [wanted, *((colour, dash) for colour in colours for dash in DASHES)]
+    return next((style for style in options if style not in taken), wanted)

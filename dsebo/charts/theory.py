@@ -10,14 +10,15 @@ import plotly.graph_objects as go
 
 from dsebo.analysis.theory import Epsilon, Phase
 from dsebo.charts import theme
-from dsebo.charts.sketch import Sketch
+from dsebo.charts.scales import GREY_LINE
+from dsebo.charts.theme import Sketch
 
 HEIGHT = 560
 ROWS = {"y": (0.72, 1.0), "y2": (0.37, 0.61), "y3": (0.0, 0.26)}
 NAMES = {
     "y": ("Dimension of each phase", "dimension d"),
     "y2": ("Approximation error of its subspace", "ε(d)"),
-    "y3": ("What it adds under the root: (log T)<sup>d+1</sup>", "power of 10"),
+    "y3": ("What it adds under the root: (log T)ᵈ⁺¹", "power of 10"),
 }
 GROWN, FIXED = "DSEBO", "fixed d"
 
@@ -40,16 +41,10 @@ def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figur
         "uirevision": "theory",
         "meta": {"file": "dsebo-bounds"},
     }
-    notes = []
-    for row, between in ROWS.items():
-        title, name = NAMES[row]
-        axis = row.replace("y", "yaxis")
-        layout[axis] = theme.axis(domain=between, anchor="x", nticks=5, rangemode="tozero")
-        notes += [
-            theme.heading(title.replace("<sup>d+1</sup>", "ᵈ⁺¹"), between[1]),
-            theme.axis_name(name, between),
-        ]
-    sketch = Sketch(layout, notes=notes)
+    axes, notes = theme.stacked_rows(ROWS, NAMES)
+    sketch = Sketch(
+        layout | {place: axis | {"rangemode": "tozero"} for place, axis in axes.items()}, notes=notes
+    )
     dims = [phase.d for phase in phases]
     for axis, grown, fixed, colour in (
         ("y", dims, d, theme.ORANGE),
@@ -85,7 +80,7 @@ def _flat(sketch: Sketch, axis: str, T: int, value: float) -> None:
         yaxis=axis,
         mode="lines",
         name=FIXED,
-        line={"color": theme.GREY, "width": 1.5, "dash": "dash"},
+        line=GREY_LINE,
         hovertemplate="%{y:.4~g}",
     )
     sketch.note(FIXED, x=T, xanchor="right", y=value, yref=axis, yanchor="bottom")

@@ -83,7 +83,7 @@ def _experiment_report(store: Store, row: SweepRow) -> bytes:
 
 
 def _table(store: Store, row: SweepRow) -> bytes:
-    from dsebo.charts.frames import cell_table
+    from dsebo.charts.cells import cell_table
 
     return cell_table(progress(store, row), row.spec.fields).to_csv(index=False).encode()
 

@@ -11,13 +11,12 @@ from plotly.offline import get_plotlyjs
 
 from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts import theme
-from dsebo.charts.compare import Curves
+from dsebo.charts.cells import blocks, cell_table, inner_axes, readable
+from dsebo.charts.compare import common_scale, figure_of_groups, groups_of, table_of
+from dsebo.charts.curves import Curves, finished_curves
+from dsebo.charts.experiment import MOST_OVERLAID, heat_figure, overlay_figure, response_figure
 from dsebo.charts.explain import feed
-from dsebo.charts.frames import blocks, cell_table, inner_axes, readable
-from dsebo.charts.groups import common_scale, figure_of_groups, finished_curves, groups_of, table_of
-from dsebo.charts.heat import heat_figure
-from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
-from dsebo.charts.response import response_figure
+from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import default_scale
 from dsebo.experiments.findings import report

@@ -15,8 +15,7 @@ from typing import Generic, TypeVar
 
 import pandas as pd
 
-from dsebo.charts.compare import Curves
-from dsebo.charts.groups import finished_curves
+from dsebo.charts.curves import Curves, finished_curves
 from dsebo.experiments.findings import Report, finished, report
 from dsebo.experiments.records import SweepRow, progress
 from dsebo.runs.data import RunData

@@ -1,4 +1,4 @@
-"""The charts of a sweep, from frames made by hand."""
+"""The charts of an experiment, from frames made by hand."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import pandas as pd
 import pytest
 
 from dsebo.charts import theme
-from dsebo.charts.compare import Curves
-from dsebo.charts.frames import cell_table, labels, value_axis
+from dsebo.charts.curves import Curves
+from dsebo.charts.experiment import heat_figure, overlay_figure, response_figure
 from dsebo.charts.grid import COLOURS, grid_figure
-from dsebo.charts.heat import heat_figure
-from dsebo.charts.panels import overlay_figure, panels_figure
-from dsebo.charts.response import response_figure
+from dsebo.charts.panels import panels_figure
 from tests.experiments.frames import progress, seeds
 
 BETAS = (1.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0)
@@ -57,41 +55,6 @@ def texts(figure: Any) -> list[str]:
 
 def named(figure: Any, name: str) -> Any:
     return next(trace for trace in figure.data if trace.name == name)
-
-
-# --- tables and axes ------------------------------------------------------------------------
-
-
-def test_the_table_of_cells_by_hand() -> None:
-    frame = progress({(1,): [1.0, 3.0, "failed", None], (8,): [None] * 4})
-    frame.loc[frame["seed"] == 2, "d"] = 20.0
-    table = cell_table(frame, ["beta"])
-    row = table.iloc[0]
-    assert (row["n"], row["planned"], row["mean"], row["best"]) == (2, 4, 2.0, 1.0)
-    assert row["std"] == pytest.approx(np.sqrt(2))
-    assert (row["median"], row["final_d"], row["seconds"]) == (2.0, 15.0, 2.0)
-    empty = table.iloc[1]
-    assert (empty["n"], empty["planned"]) == (0, 4)
-    assert empty[["mean", "std", "median", "best", "final_d"]].isna().all()
-    assert list(labels(frame, ["beta"]).values()) == ["β = 1", "β = 8"]
-
-
-@pytest.mark.parametrize(
-    ("values", "numeric", "log"),
-    [
-        ((1.0, 32.0, 8.0), True, True),
-        ((60, 80, 120), True, False),
-        ((0.0, 5.0), True, False),
-        ((-1.0, 100.0), True, False),
-        (("dsebo", "random"), False, False),
-        ((True, False), False, False),
-    ],
-)
-def test_an_axis_is_logarithmic_where_it_fits(values: tuple[Any, ...], numeric: bool, log: bool) -> None:
-    axis = value_axis(progress({(v,): [1.0] for v in values}, ("x",)), "x")
-    assert (axis.numeric, axis.log) == (numeric, log)
-    assert axis.values == (sorted(values) if numeric else list(values))
-    assert len(axis.ticks["tickvals"]) == len(values)
 
 
 # --- curves ---------------------------------------------------------------------------------

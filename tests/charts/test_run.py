@@ -11,7 +11,8 @@ import pytest
 
 from dsebo.charts import theme
 from dsebo.charts.function import function_picture
-from dsebo.charts.run import References, run_figure, value_span
+from dsebo.charts.run import run_figure, value_span
+from dsebo.charts.scales import References
 from objectives import names
 
 LINES = References(minimum=0.0, at_centre=8.0, paper=3.94, d_e=8, d_h=20)

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dsebo.charts.lesson import distribution
 from dsebo.lessons import LessonError, load_lessons, parse_lesson
 from dsebo.runs.data import RunData
 from dsebo.runs.manager import RunManager
@@ -106,12 +105,3 @@ def test_predictions_of_a_room(manager: RunManager, monkeypatch: pytest.MonkeyPa
     with pytest.raises(LimitExceeded, match="full"):
         record(store, "Room 5", "x", "Cem", "3")
     record(store, "Room 5", "x", "Bob", "13")  # one who is in stays in
-
-
-def test_the_distribution() -> None:
-    bars = distribution(["9", "12", "9"], "12", numeric=True).data[0]
-    assert list(bars.x) == ["9", "12"]
-    assert list(bars.y) == [2, 1]
-    assert list(bars.text) == ["", "the answer"]
-    words = distribution(["Yes", "<b>"], "", numeric=False).data[0]
-    assert "<" not in "".join(words.x)

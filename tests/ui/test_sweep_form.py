@@ -10,8 +10,6 @@ import pandas as pd
 import pytest
 from sqlalchemy import delete
 
-from dsebo.charts.frames import cell_table, readable
-from dsebo.charts.groups import to_the_end
 from dsebo.config import METHODS
 from dsebo.experiments.curves import read_curves
 from dsebo.experiments.plan import STORED
@@ -236,7 +234,7 @@ def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch:
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr("dsebo.charts.groups.read_curves", refuse)
+    monkeypatch.setattr("dsebo.charts.curves.read_curves", refuse)
     assert cache.SHARED.curves(manager.store, frame)[run_id] is curves[run_id]
 
 
@@ -253,12 +251,6 @@ def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, swee
     assert read_curves(manager.store, ["none"]) == {}
 
 
-def test_a_run_that_ended_early_keeps_its_best_value() -> None:
-    padded = to_the_end(np.array([3.0, 2.0]), 5)
-    assert list(padded) == [3.0, 2.0, 2.0, 2.0, 2.0]
-    assert len(to_the_end(np.array([]), 5)) == 0
-
-
 def test_many_who_look_at_once_read_the_frame_once(
     manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,16 +258,6 @@ def test_many_who_look_at_once_read_the_frame_once(
     assert cache.SHARED.frame(manager.store, sweep) is first
     monkeypatch.setattr(cache, "FRESH", -1.0)
     assert cache.SHARED.frame(manager.store, sweep) is not first
-
-
-def test_the_table_for_people() -> None:
-    spec = SweepSpec.parse({"axes": {"method": ["dsebo", "random"]}, "seeds": [1]})
-    frame = frame_of(spec, ["missing"] * 2).assign(
-        method=["dsebo", "random"], best=np.nan, d=np.nan, minimum=np.nan, at_centre=np.nan
-    )
-    table = readable(cell_table(frame, ["method"]), ["method"])
-    assert list(table["Method"]) == ["DSEBO", "Random search"]
-    assert list(table.columns[:4]) == ["Method", "Seeds", "of", "Mean"]
 
 
 def test_a_form_of_many_cells_is_checked_once() -> None:

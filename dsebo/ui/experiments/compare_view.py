@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.analysis.curves import EVERYTHING, BandKind
-from dsebo.charts.groups import table_of
+from dsebo.charts.compare import table_of
 from dsebo.charts.scales import SCALES, Scale
 from dsebo.config import differing, flat_config
 from dsebo.runs.data import RunData

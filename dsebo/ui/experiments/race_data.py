@@ -6,19 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dsebo.charts.compare import Curves
 from dsebo.experiments.race import label_of
 from dsebo.experiments.standings import Result, standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.runs.data import RunData
 
 Lanes = dict[str, list[RunData]]
-PARTS = {
-    "seconds_fit": "model fit",
-    "seconds_acq": "acquisition",
-    "seconds_eval": "evaluation",
-    "rest": "the rest",
-}
 
 
 def lanes_of(runs: Sequence[RunData]) -> Lanes:
@@ -27,17 +20,6 @@ def lanes_of(runs: Sequence[RunData]) -> Lanes:
     for run in runs:
         lanes.setdefault(label_of(run.row.config), []).append(run)
     return lanes
-
-
-def abreast(curves: Sequence[Curves]) -> list[Curves]:
-    """The runs of one method that have all come as far: of n runs that reached t, the most n·t.
-
-    A mean over fewer and fewer runs would jump at its end each time that one is ahead.
-    """
-    lengths = sorted((len(curve.best) for curve in curves), reverse=True)
-    far = max(enumerate(lengths, start=1), key=lambda pair: pair[0] * pair[1], default=(0, 0))[1]
-    ahead = [curve for curve in curves if far and len(curve.best) >= far]
-    return [Curves(curve.best[:far], curve.d[:far]) for curve in ahead]
 
 
 def methods_of(lanes: Mapping[str, Sequence[RunData]]) -> dict[str, str]:
@@ -66,18 +48,3 @@ def common(lanes: Mapping[str, Sequence[RunData]], field: str) -> float | None:
     """The centre's value or F*: that of the first run that has begun, as all have one function."""
     rows = (run.row for runs in lanes.values() for run in runs)
     return next((v for row in rows if (v := getattr(row, field)) is not None), None)
-
-
-def time_spent(lanes: Mapping[str, Sequence[RunData]]) -> pd.DataFrame:
-    """Mean seconds of a run so far, by method (index) and by what they were spent on."""
-    rows = [{"method": label, **_seconds(run.evaluations)} for label, runs in lanes.items() for run in runs]
-    frame = pd.DataFrame(rows, columns=["method", *PARTS])
-    return frame.groupby("method", sort=False).mean()
-
-
-def _seconds(evaluations: pd.DataFrame) -> dict[str, float]:
-    """What a run's seconds so far were spent on."""
-    names = [name for name in PARTS if name != "rest"]
-    parts = {name: float(evaluations[name].sum()) for name in names}
-    rest = float(evaluations["seconds"].sum()) - sum(parts.values())
-    return {**parts, "rest": max(0.0, rest)}

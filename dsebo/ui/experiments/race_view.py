@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from dsebo.analysis.curves import BandKind
-from dsebo.charts.arms import arms_figure
-from dsebo.charts.groups import common_scale, curves_of
-from dsebo.charts.race import race_figure, time_figure
-from dsebo.charts.run import References
-from dsebo.charts.scales import Scale
-from dsebo.charts.styles import styles_of
+from dsebo.charts.compare import common_scale
+from dsebo.charts.curves import abreast, curves_of
+from dsebo.charts.experiment import race_figure, time_figure, time_spent
+from dsebo.charts.explain import arms_figure
+from dsebo.charts.scales import References, Scale
+from dsebo.charts.theme import styles_of
 from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
@@ -23,7 +23,7 @@ from dsebo.text import brief, count, function_name, number, plain, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.controls import head, runs_controls
-from dsebo.ui.experiments.race_data import Lanes, abreast, common, lanes_of, methods_of, table_of, time_spent
+from dsebo.ui.experiments.race_data import Lanes, common, lanes_of, methods_of, table_of
 from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching, pace

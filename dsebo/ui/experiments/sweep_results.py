@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dsebo.analysis.curves import BandKind
-from dsebo.charts import heat as sweep_heat
-from dsebo.charts.frames import FUNCTION, cell_table, inner_axes, readable
-from dsebo.charts.panels import MOST_OVERLAID, MOST_PANELS, TOO_MANY, overlay_figure, panels_figure
-from dsebo.charts.response import response_figure
+from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, readable
+from dsebo.charts.experiment import HEAT_NAMES, MOST_OVERLAID, heat_figure, overlay_figure, response_figure
+from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.experiments.records import SweepRow
 from dsebo.text import is_number, value_label
@@ -75,14 +74,14 @@ def _heat(row: SweepRow, frame: pd.DataFrame) -> None:
     st.markdown("#### Both at a glance")
     of = st.segmented_control(
         "Colour",
-        list(sweep_heat.NAMES),
+        list(HEAT_NAMES),
         default="median",
         required=True,
-        format_func=lambda name: sweep_heat.NAMES[name],
+        format_func=lambda name: HEAT_NAMES[name],
         label_visibility="collapsed",
         key=f"sweep heat {row.id}",
     )
-    build = partial(sweep_heat.heat_figure, frame, row.spec.fields, of or "median")
+    build = partial(heat_figure, frame, row.spec.fields, of or "median")
     _drawn(row, frame, of, ("heat",), build, "sweep_heat")
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dsebo.charts.frames import FUNCTION
+from dsebo.charts.cells import FUNCTION
 from dsebo.experiments.child import start_child
 from dsebo.experiments.limits import sweep_check
 from dsebo.experiments.paired import seeds_needed

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import plotly.graph_objects as go
 import streamlit as st
 
-from dsebo.charts.groups import figure_of_groups
+from dsebo.charts.compare import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale

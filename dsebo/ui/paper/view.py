@@ -7,11 +7,10 @@ from functools import partial
 
 import streamlit as st
 
-from dsebo.charts.compare import Curves
-from dsebo.charts.race import race_figure
-from dsebo.charts.run import References
-from dsebo.charts.scales import default_scale
-from dsebo.charts.styles import STYLES
+from dsebo.charts.curves import Curves
+from dsebo.charts.experiment import race_figure
+from dsebo.charts.scales import References, default_scale
+from dsebo.charts.theme import styles_of
 from dsebo.experiments.race import seeds_text
 from dsebo.experiments.standings import launch_seeds
 from dsebo.paper.bundled import ThinRun, bundled_paper_runs
@@ -193,7 +192,7 @@ def show_curves(table: int, task: str) -> None:
     curves = [Curves(run.best_curve(), run.dimension_curve()) for run in runs]
     centre, minimum = references(row)
     lines = References(minimum=minimum, at_centre=centre, paper=row.mean)
-    styles = {"DSEBO": STYLES["dsebo"]}
+    styles = styles_of({"DSEBO": "dsebo"})
     figure = race_figure(
         {"DSEBO": curves}, styles, lines, runs[0].evaluations, "mean", default_scale(minimum)
     )

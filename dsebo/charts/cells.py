@@ -1,15 +1,16 @@
-"""The frame of a sweep's runs as charts and tables need it: by cell, by function, in words."""
+"""The cells of an experiment as charts and tables need them: by function, on axes, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dsebo.charts.scales import Array, Scale, possible
+from dsebo.charts.curves import Curves
+from dsebo.charts.scales import Array
 from dsebo.experiments.findings import finished
 from dsebo.text import NAMED, is_number, part, symbol, value_label
 
@@ -72,12 +73,6 @@ def known(values: Any) -> float | None:
     """The one value that all rows share, where it is known; None where they differ or have none."""
     there = pd.to_numeric(values).dropna().unique()
     return float(there[0]) if len(there) == 1 else None
-
-
-def fitting(scale: Scale, minimum: float | None, values: Array) -> Scale:
-    """The scale itself; for a function below zero a linear one, as a logarithm does not exist."""
-    below = minimum is not None and minimum < 0
-    return "linear" if scale == "log" and below else possible(scale, values)
 
 
 @dataclass(frozen=True)
@@ -144,3 +139,36 @@ def value_axis(frame: pd.DataFrame, field: str) -> ValueAxis:
     values = sorted(values)
     log = values[0] > 0 and values[-1] / values[0] >= LOG_FROM
     return ValueAxis(field, values, True, bool(log))
+
+
+@dataclass(frozen=True)
+class CellCurves:
+    """One cell, with what is drawn of its finished runs."""
+
+    label: str
+    curves: Sequence[Curves]
+    planned: int
+    minimum: float | None
+    at_centre: float | None
+
+    @property
+    def title(self) -> str:
+        """`β = 8 (n = 6 of 10)`."""
+        n = len(self.curves)
+        of = "" if n == self.planned else f" of {self.planned}"
+        return f"<b>{self.label}</b> (n = {n}{of})"
+
+
+def cell_curves(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> list[CellCurves]:
+    """The cells in their order; `curves` has those of each finished run, by its id."""
+    named = labels(frame, axes)
+    return [
+        CellCurves(
+            named[int(rows["cell"].iloc[0])],
+            [curves[run] for run in rows["run_id"] if run in curves],
+            len(rows),
+            known(rows["minimum"]),
+            known(rows["at_centre"]),
+        )
+        for _, rows in frame.groupby("cell", sort=False)
+    ]
