@@ -115,3 +115,7 @@ def test_settings_can_be_read_without_what_runs_need() -> None:
 def test_the_terminal_starts_without_what_few_commands_need() -> None:
     slow = ("scipy.stats", "torch", "botorch", "streamlit", "plotly")
     assert loaded("import dsebo.cli", slow) == []
+
+
+def test_runs_start_without_what_only_pages_need() -> None:
+    assert loaded("import dsebo.runs.manager", ("pandas", "plotly", "torch", "streamlit")) == []

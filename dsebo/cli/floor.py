@@ -75,8 +75,8 @@ def _of_run(store: Store, run_id: str) -> tuple[RunConfig, list[int], str | None
     """(the config of a stored run, the dimensions it visited, the fingerprint of its S)."""
     row = store.get_run(run_id)
     d = store.evaluations(row.id)["d"].dropna()
-    started = [event for event in store.events(row.id) if event["event"] == "started"]
-    checksum = started[0]["checksum"] if started else None
+    started = store.started(row.id)
+    checksum = started["checksum"] if started else None
     return RunConfig.parse(row.config), sorted({int(value) for value in d}), checksum
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dsebo.events import Started
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
@@ -35,6 +36,11 @@ class RunData:
             return None
         best = self.evaluations["best"].iloc[-1]
         return None if pd.isna(best) else float(best)
+
+    @property
+    def started(self) -> dict[str, Any] | None:
+        """What it began with; None before that."""
+        return next((event for event in self.events if event["event"] == Started.kind), None)
 
     @cached_property
     def changes(self) -> list[dict[str, Any]]:

@@ -1,33 +1,43 @@
-"""From the rows of a run back to a `Runner` that goes on as if nothing had happened."""
+"""From the rows of a run back to what they stand for: a `Runner` that goes on, points, the embedding."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import select
 
 from dsebo.config import RunConfig
-from dsebo.run import Runner
+from dsebo.embedding import SharedEmbedding
+from dsebo.methods.base import Optimizer
+from dsebo.methods.dsebo import DseboConfig
+from dsebo.run import Runner, make_objective
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.points import check_matrix
 from dsebo.store.rows import RunRow
-from dsebo.store.store import Store
+from dsebo.threads import one_thread
+
+if TYPE_CHECKING:
+    from dsebo.store.store import Store
+
+MOST_ENTRIES = 50_000_000  # of S: 400 MB
 
 
 def open_runner(store: Store, run_id: str) -> tuple[Runner, bool]:
     """(the run at its last committed evaluation, whether it has not been started before)."""
     row = store.get_run(run_id)
     state = saved_state(store, row.id)
-    runner = Runner.from_config(RunConfig.parse(row.config), state, row.budget)
+    runner = Runner.from_config(RunConfig.from_json(row.config_json), state, row.budget)
     runner.seconds = row.seconds
-    started = [event for event in store.events(row.id) if event["event"] == "started"]
-    if started and state is not None:
-        check_matrix(started[0]["checksum"], runner.optimizer, row.id)
-    return runner, not started
+    started = store.started(row.id)
+    if started is not None and state is not None:
+        check_matrix(started["checksum"], runner.optimizer, row.id)
+    return runner, started is None
 
 
 def check_can_go_on(store: Store, row: RunRow) -> None:
@@ -61,3 +71,76 @@ def saved_state(store: Store, run_id: str) -> dict[str, Any] | None:
         (np.frombuffer(row.z, dtype=f"<{row.z_type}"), math.nan if row.y is None else row.y) for row in rows
     ]
     return {**json.loads(checkpoint.state), "data": data}
+
+
+def check_matrix(stored: Any, optimizer: Optimizer, run_id: str) -> None:
+    """Refuse where the random matrix S comes out other than when the run was made.
+
+    Random streams may change between versions of a library; z means nothing without its S.
+    """
+    drawn = optimizer.checksum()
+    if stored != drawn:
+        raise StoreError(
+            f"Run {run_id[:8]} was made with another random matrix S (checksum {stored}) than this "
+            f"version of the software draws (checksum {drawn}): its points cannot be rebuilt."
+        )
+
+
+class Lifts:
+    """x of stored points. Keeps the optimizer of the run asked for last: S takes time to draw."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: tuple[str, Optimizer] | None = None
+
+    def lift(self, store: Store, run_id: str, z: NDArray[Any]) -> NDArray[np.float64]:
+        """x (D,) of a z of that run."""
+        with self._lock:
+            if self._last is None or self._last[0] != run_id:
+                self._last = None  # two large matrices need not be in memory at once
+                self._last = (run_id, _optimizer(store, run_id))
+            with one_thread():
+                return self._last[1].lift(z)
+
+
+def _optimizer(store: Store, run_id: str) -> Optimizer:
+    config = store.config(run_id)
+    with one_thread():
+        optimizer = config.optimizer.build(config.objective.D, config.budget, config.seed)
+    started = store.started(run_id)
+    check_matrix(started["checksum"] if started else None, optimizer, run_id)
+    return optimizer
+
+
+@dataclass(frozen=True)
+class EmbeddedRun:
+    """A DSEBO run as its embedding sees it."""
+
+    embedding: SharedEmbedding
+    points: list[NDArray[np.float64]]
+    effective: NDArray[np.intp]  # empty where it is not known which coordinates matter
+
+
+def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
+    """S, every z and the effective coordinates; StoreError, in a sentence, where there are none."""
+    from dsebo.analysis.floor import embedding_of  # takes torch, which no list of runs needs
+
+    row = store.get_run(run_id)
+    config = RunConfig.from_json(row.config_json)
+    if not isinstance(config.optimizer, DseboConfig):
+        raise StoreError("Only DSEBO has a shared embedding: choose another run.")
+    if config.objective.D * config.optimizer.d_h > MOST_ENTRIES:
+        raise StoreError("S is too large to be shown: at most 50 million entries.")
+    table = schema.evaluation
+    chosen = select(table.c.z, table.c.z_type).where(table.c.run_id == row.id)
+    with store.read() as connection:
+        points = connection.execute(chosen.order_by(table.c.t)).all()
+    if not points or any(point.z is None for point in points):
+        raise StoreError(f"Run {row.short_id} is stored without its points.")
+    embedding = embedding_of(config)
+    started = store.started(row.id)
+    if started and started["checksum"] != embedding.checksum():
+        raise StoreError(f"Run {row.short_id} was made with another S than the one drawn here.")
+    vectors = [np.frombuffer(point.z, dtype=f"<{point.z_type}").astype(float) for point in points]
+    effective = make_objective(config).effective_coordinates
+    return EmbeddedRun(embedding, vectors, np.empty(0, np.intp) if effective is None else effective)

@@ -6,19 +6,19 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from sqlalchemy import Connection, Engine, bindparam, func, select, update
 
 from dsebo.config import RunConfig
+from dsebo.events import Started
 from dsebo.store import schema
 from dsebo.store.database import LASTING, QUICK, connect, plain_errors, resolve
 from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.leases import NO_LEASE
-from dsebo.store.migrate import bring_up_to_date
-from dsebo.store.points import Lifts
+from dsebo.store.migrations import bring_up_to_date
+from dsebo.store.restoring import Lifts
 from dsebo.store.rows import (
     ALL_RUNS,
     COLUMNS,
@@ -29,6 +29,9 @@ from dsebo.store.rows import (
     state_column,
     to_rows,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray
 
@@ -145,6 +148,8 @@ class Store:
 
     def evaluations(self, run_id: str, after: int = 0) -> pd.DataFrame:
         """The evaluations with t > after, a row each; y is NaN where one failed."""
+        import pandas as pd  # slow to import, and no run needs it
+
         with self.read() as connection:
             full = find_id(connection, run_id)
             found = connection.execute(_SELECT_AFTER, {"run": full, "after": after}).all()
@@ -163,6 +168,15 @@ class Store:
                 chosen = chosen.where(table.c.t > after)
             return [json.loads(payload) for payload in connection.execute(chosen).scalars()]
 
+    def started(self, run_id: str) -> dict[str, Any] | None:
+        """The event that a run began with, which tells its S; None before it has begun."""
+        table = schema.event
+        with self.read() as connection:
+            full = find_id(connection, run_id)
+            chosen = select(table.c.payload).where(table.c.run_id == full, table.c.kind == Started.kind)
+            payload = connection.execute(chosen.order_by(table.c.id).limit(1)).scalar_one_or_none()
+        return None if payload is None else dict(json.loads(payload))
+
     def point(self, run_id: str, t: int) -> Array:
         """x (D,) of evaluation t, rebuilt from what is stored of it."""
         table = schema.evaluation
@@ -178,7 +192,7 @@ class Store:
 
     def config(self, run_id: str) -> RunConfig:
         """The validated config of a run."""
-        return RunConfig.parse(self.get_run(run_id).config)
+        return RunConfig.from_json(self.get_run(run_id).config_json)
 
     def versions(self, run_id: str) -> dict[str, str]:
         """The versions of the software that began the run."""

@@ -26,7 +26,7 @@ from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Lease, lease_columns
-from dsebo.store.migrate import upgrade
+from dsebo.store.migrations import upgrade
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 from tests.experiments.helpers import make, random_spec, spec

@@ -1,4 +1,4 @@
-"""Alembic's entry: it runs on the connection that `dsebo.store.migrate` hands over."""
+"""Alembic's entry: it runs on the connection that `upgrade` hands over."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import streamlit as st
 from dsebo.analysis.embedding_use import Moves, moves, share, shown_coordinates
 from dsebo.charts.embedding import clipped_figure, matrix_figure, moved_figure, shared_figure
 from dsebo.runs.data import RunData
-from dsebo.store.embedded import EmbeddedRun, embedded_run
+from dsebo.store.restoring import EmbeddedRun, embedded_run
 from dsebo.store.store import Store
 from dsebo.text import count, number
 from dsebo.threads import one_thread

@@ -12,9 +12,9 @@ from dsebo.analysis.verdicts import floor_line, lowered, verdicts
 from dsebo.charts import theme
 from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
+from dsebo.runs.floor_service import FloorService, FloorStatus
 from dsebo.runs.manager import RunManager
 from dsebo.store.errors import StoreError
-from dsebo.store.floors import FloorService, FloorStatus
 from dsebo.text import count, plain
 from dsebo.ui import session
 from dsebo.ui.refresh import Look, keep_watching
@@ -60,13 +60,12 @@ def is_on() -> bool:
 
 def status(data: RunData) -> FloorStatus:
     """What is known of the floors of a run; NoFloor where it has none."""
-    started = [event for event in data.events if event["event"] == "started"]
     dims = visited(data)
     config = RunConfig.parse(data.row.config)
     applies(config)
-    if not started or not dims:
+    if data.started is None or not dims:
         return FloorStatus({}, 0)
-    return service().want(config, dims, started[0]["checksum"] or "")
+    return service().want(config, dims, data.started["checksum"] or "")
 
 
 def visited(data: RunData) -> list[int]:
