@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsebo import __version__
 from dsebo.events import Evaluated, Event
 
 
 @cache
 def versions() -> dict[str, str]:
     """The software that a run depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("dsebo", "numpy", "scipy", "torch", "botorch", "gpytorch"):
+    found = {"python": platform.python_version(), "dsebo": __version__}
+    for package in ("numpy", "scipy", "torch", "botorch", "gpytorch"):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
