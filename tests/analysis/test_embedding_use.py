@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import numpy as np
 import pytest
 
@@ -48,10 +46,3 @@ def test_the_effective_coordinates_are_always_shown() -> None:
     assert list(shown[:3]) == [3, 500, 9_999]
     assert len(shown) == len(set(shown.tolist())) == 100
     assert sorted(shown_coordinates(20, effective[:1], 100)) == list(range(20))
-
-
-def test_ten_thousand_variables_take_no_time() -> None:
-    S = embedding(10_000, 100)
-    began = process_time()
-    moves(S, points(*[20] * 250, *[60] * 250))
-    assert process_time() - began < 3.0

