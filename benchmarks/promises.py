@@ -86,7 +86,7 @@ def sweep_findings(_: Store) -> tuple[Seconds, Seconds]:
 
 def form_check(_: Store) -> tuple[Seconds, Seconds]:
     """A sweep's form of 1600 cells, checked a second time."""
-    values, _ = from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
+    values, _unread = from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
     to_spec(values)
     return least(lambda: to_spec(json.loads(json.dumps(values)))), 0.050
 
