@@ -3,7 +3,7 @@
 from dsebo import RunConfig, minimize, run
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Functions of the same name as their modules: bound here, after the modules have been imported,
 # so that `dsebo.run` and `dsebo.minimize` are the functions. None of this imports torch.

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from dsebo.analysis.curves import Array
-from dsebo.config import RunConfig, parse_flat
+from dsebo.config import FIRST_ARITHMETIC, RunConfig, parse_flat
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS
 from dsebo.run import run
@@ -56,6 +56,7 @@ class ThinRun:
     at_centre: float | None
     bests: list[list[float]]
     dims: list[list[float]]
+    arithmetic: str = FIRST_ARITHMETIC
 
     def best_curve(self) -> Array:
         """The best value at t = 1, 2, …."""
@@ -127,6 +128,7 @@ def thin(events: Iterable[Event]) -> ThinRun:
         at_centre=started.at_centre,
         bests=bests,
         dims=dims,
+        arithmetic=RunConfig.parse(started.config).arithmetic,
     )
 
 
@@ -135,9 +137,11 @@ def complete(
 ) -> list[ThinRun]:
     """Make what is missing of these runs; all of them, in order. The file is kept up to date.
 
-    `again`: make every one anew, whatever the file has.
+    `again`: make every one again, whatever the file has.
     """
-    there = {_key(one.config): one for one in read(path) if one.version == versions()["dsebo"]}
+    arithmetic = {_key(config.model_dump(mode="json")): config.arithmetic for config in configs}
+    there = {_key(one.config): one for one in read(path)}
+    there = {key: one for key, one in there.items() if one.arithmetic == arithmetic.get(key)}
     known = {} if again else dict(there)
     for index, config in enumerate(configs, start=1):
         plain = config.model_dump(mode="json")
@@ -181,7 +185,7 @@ def _steps(changes: Sequence[Sequence[float]], length: int) -> Array:
 def main() -> None:
     """Make what is missing, or all of them, and say how large the file is."""
     parser = argparse.ArgumentParser(description="DSEBO in the paper's settings.")
-    parser.add_argument("--again", action="store_true", help="make all of them anew")
+    parser.add_argument("--again", action="store_true", help="make all of them again")
     path = Path(str(files("dsebo.data") / NAME))
     again = parser.parse_args().again
     runs = complete(path, paper_configs(), lambda text: print(text, flush=True), again)

@@ -52,10 +52,10 @@ def test_what_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert read(file)[:2] == first
     complete(file, configs[:1], said.append, again=True)
     assert len(said) == 4
-    monkeypatch.setattr(paper_runs, "versions", lambda: {"dsebo": "another"})
+    monkeypatch.setattr(type(configs[0].optimizer), "arithmetic", 2)
     complete(file, configs[:1], said.append)
-    assert len(said) == 5  # another version of the engine makes its own
-    assert [one.version for one in read(file)] == ["another"]
+    assert len(said) == 5  # another arithmetic makes its own
+    assert [one.arithmetic for one in read(file)] == ["1.2"]
 
 
 def test_a_stop_in_the_middle_keeps_what_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
