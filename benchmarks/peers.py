@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from dsebo.config import METHODS, RunConfig
-from dsebo.experiments.race import Entrant
+from dsebo.experiments.entrants import Entrant
 from dsebo.paper.bundled import FUNCTIONS
 from dsebo.paper.comparison import METHODS_HERE
 from dsebo.paper.tables import PAPER_NAMES, paper_results

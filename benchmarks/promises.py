@@ -29,7 +29,7 @@ from dsebo.config import RunConfig, predict
 from dsebo.embedding import SharedEmbedding
 from dsebo.experiments.findings import findings
 from dsebo.experiments.records import progress
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.run import Runner, run
 from dsebo.runs.manager import RunManager
 from dsebo.runs.slots import CoreTokens, FairSlots
@@ -64,7 +64,7 @@ def wall(work: Callable[[], object]) -> Seconds:
 def sweep_progress(store: Store) -> tuple[Seconds, Seconds]:
     """How the thousand runs of a sweep stand."""
     base = {"optimizer": {"method": "random"}, "objective": {"D": 50, "d_e": 5}, "budget": 5}
-    sweep = SweepSpec.parse({"base": base, "axes": {"c": "0.1:10:0.1"}, "seeds": "1-10"})
+    sweep = ExperimentSpec.parse({"base": base, "axes": {"c": "0.1:10:0.1"}, "seeds": "1-10"})
     run_id = make(store, sweep.planned()[0].config)
     with store.write() as connection:
         first = connection.execute(select(schema.run).where(schema.run.c.id == run_id)).mappings().one()

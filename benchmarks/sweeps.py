@@ -23,9 +23,9 @@ from sqlalchemy import create_engine, text
 
 from dsebo.config import RunConfig
 from dsebo.experiments.engines import ClusterEngine, Engine, LocalEngine
-from dsebo.experiments.records import create_sweep
-from dsebo.experiments.running import run_sweep
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.records import create_experiment
+from dsebo.experiments.running import run_experiment
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
 from dsebo.runs.slots import CoreTokens, FairSlots
@@ -153,13 +153,13 @@ def beside_a_live_run(engine: Engine, opened: Callable[[], Store], budget: int) 
     config = RunConfig.parse({"budget": budget, "seed": 99})
     alone = _live(opened(), config)
     store = opened()
-    sweep_id = create_sweep(store, _sweep(200, budget))
-    thread = threading.Thread(target=lambda: run_sweep(store, sweep_id, engine))
+    sweep_id = create_experiment(store, _sweep(200, budget))
+    thread = threading.Thread(target=lambda: run_experiment(store, sweep_id, engine))
     thread.start()
     wait_for(lambda: store.count_runs(RunFilter(states=["running"])) == 2, 60)
     beside = _live(store, config)
     with store.write() as connection:
-        connection.execute(text("UPDATE sweep SET wanted = 'cancel'"))
+        connection.execute(text("UPDATE experiment SET wanted = 'cancel'"))
     thread.join()
     print(f"\nA live run beside a sweep on all cores: {beside:.2f} s, alone {alone:.2f} s")
 
@@ -174,16 +174,16 @@ def _live(store: Store, config: RunConfig) -> float:
     return took
 
 
-def _sweep(runs: int, budget: int, method: str = "dsebo") -> SweepSpec:
+def _sweep(runs: int, budget: int, method: str = "dsebo") -> ExperimentSpec:
     base = {"budget": budget, "optimizer": {"method": method}}
-    return SweepSpec.parse({"base": base, "axes": {"c": [1, 2]}, "seeds": f"1-{runs // 2}"})
+    return ExperimentSpec.parse({"base": base, "axes": {"c": [1, 2]}, "seeds": f"1-{runs // 2}"})
 
 
-def _timed(engine: Engine, opened: Callable[[], Store], sweep: SweepSpec) -> float:
+def _timed(engine: Engine, opened: Callable[[], Store], sweep: ExperimentSpec) -> float:
     """Seconds of a sweep in a store of its own."""
     store = opened()
-    sweep_id = create_sweep(store, sweep)
-    took = _seconds(lambda: run_sweep(store, sweep_id, engine))
+    sweep_id = create_experiment(store, sweep)
+    took = _seconds(lambda: run_experiment(store, sweep_id, engine))
     if store.count_runs(RunFilter(states=["finished"])) != sweep.total:
         raise RuntimeError("The sweep did not finish.")
     store.close()

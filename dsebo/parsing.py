@@ -53,7 +53,8 @@ def read_values(name: str, text: str) -> list[Value]:
     """`4,8,12` or `4:32:4` (from:to:step) as values of a field; both may be mixed."""
     found: list[Value] = []
     for part in text.split(","):
-        steps = [step.strip() for step in part.split(":")]
+        # A method may have settings after colons: rembo:scale=dsebo
+        steps = [part.strip()] if name == "method" else [step.strip() for step in part.split(":")]
         found += [read_value(name, steps[0])] if len(steps) == 1 else _range(name, part, steps)
         if len(found) > MAX_VALUES:
             raise ConfigError(f"{name} = {text!r} is not allowed: at most {MAX_VALUES} values.")
@@ -87,3 +88,12 @@ def read_seeds(text: str) -> list[int]:
             raise ConfigError(f"seeds = {text!r} is not allowed: from the least to the largest.")
         found += range(low, high + 1)
     return found
+
+
+def read_settings(text: str) -> dict[str, Value]:
+    """`beta=8, d=50` as values by name."""
+    pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
+    if bad := [name for name, equals, value in pairs if not (name and equals and value)]:
+        raise ConfigError(f"{bad[0][:40]!r} is not allowed: settings as name=value, with commas.")
+    named = [(name.strip(), value.strip()) for name, _, value in pairs]
+    return {name: read_value(name, value) for name, value in named}

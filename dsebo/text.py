@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from numbers import Real
 from typing import Any
@@ -15,6 +15,12 @@ from objectives.base import ObjectiveConfig
 
 SYMBOLS = {"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"}
 NAMED = ("function", "method")  # whose values are names that need no field before them
+_CHANGES = {
+    "scale=dsebo": "DSEBO's scale",
+    "scale=unit": "z in ±1",
+    "scale=own": "z in ±√d",
+    "variant=authors": "authors' variant",
+}
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -87,8 +93,13 @@ def function_name(name: str) -> str:
 
 
 def method_name(method: str) -> str:
-    """The method's name for people."""
-    return METHODS[method].label if method in METHODS else method
+    """The method's name for people; of an entrant `rembo:d=5` with its changes: `REMBO, d = 5`."""
+    name, *changes = method.split(":")
+    words = [METHODS[name].label if name in METHODS else name]
+    for change in changes:
+        field, _, value = change.partition("=")
+        words.append(_CHANGES.get(change) or f"{symbol(field)} = {value}")
+    return ", ".join(words)
 
 
 def value_text(value: Any) -> str:
@@ -98,6 +109,17 @@ def value_text(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     return str(value)
+
+
+def seeds_text(seeds: Iterable[int]) -> str:
+    """`1-3,7` of 1, 2, 3, 7."""
+    stretches: list[list[int]] = []
+    for seed in seeds:
+        if stretches and stretches[-1][-1] + 1 == seed:
+            stretches[-1].append(seed)
+        else:
+            stretches.append([seed])
+    return ",".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else f"{s[0]}" for s in stretches)
 
 
 def symbol(field: str) -> str:

@@ -15,8 +15,8 @@ from dsebo.analysis.curves import BandKind, band
 from dsebo.charts import scales, theme
 from dsebo.charts.scales import NO_LINES, Array, References, Scale, reference_lines
 from dsebo.charts.theme import Sketch, Style
-from dsebo.experiments.curves import read_curves
 from dsebo.experiments.findings import finished
+from dsebo.experiments.progress import read_curves
 from dsebo.runs.data import RunData
 from dsebo.store.store import Store
 

@@ -10,12 +10,11 @@ from typer.core import TyperGroup
 from dsebo import __version__
 from dsebo.cli import runs
 from dsebo.cli.app import app_command
+from dsebo.cli.experiments import race_command, sweep_command
 from dsebo.cli.flags import with_config_flags
 from dsebo.cli.floor import floor_command
 from dsebo.cli.output import EXIT_FAILED, refuse
-from dsebo.cli.race import race_command
 from dsebo.cli.run import resume_command, run_command
-from dsebo.cli.sweep import sweep_command
 from dsebo.config import METHODS
 from dsebo.store.errors import LeaseLost, StoreError, StoreFull
 from objectives.fields import ConfigError, specs

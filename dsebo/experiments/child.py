@@ -1,4 +1,4 @@
-"""A sweep as a process of its own, which outlives the page that started it."""
+"""An experiment as a process of its own, which outlives the page that started it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from typing import IO
 
-from sqlalchemy import Connection
-
-from dsebo.experiments.holding import lend_sweep, note_death
-from dsebo.experiments.records import get_sweep
+from dsebo.experiments.records import Check, get_experiment, note_death
+from dsebo.store import leases, schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Holder
 from dsebo.store.store import Store
@@ -22,17 +19,17 @@ from dsebo.store.store import Store
 _log = logging.getLogger(__name__)
 
 
-def start_child(store: Store, sweep_id: str, check: Callable[[Connection], None] | None = None) -> None:
+def start_child(store: Store, experiment_id: str, check: Check | None = None) -> None:
     """Start `python -m dsebo sweep ID`, or start it again after whatever ended it.
 
     The child has a session of its own, so that Ctrl-C at the server does not reach it.
 
     Args:
-        store: Where the sweep is.
-        sweep_id: A sweep that nobody works on.
-        check: May refuse in the transaction that queues it, such as `sweep_check`.
+        store: Where the experiment is.
+        experiment_id: An experiment that nobody works on.
+        check: May refuse in the transaction that queues it, such as `experiment_check`.
     """
-    full = get_sweep(store, sweep_id).id
+    full = get_experiment(store, experiment_id).id
     # The address goes by the environment: it may hold a password, and arguments are public.
     address = store.engine.url.render_as_string(hide_password=False)
     errors = tempfile.TemporaryFile()  # noqa: SIM115  (who waits for the child closes it)
@@ -46,7 +43,7 @@ def start_child(store: Store, sweep_id: str, check: Callable[[Connection], None]
     )
     holder = Holder.of(child.pid)
     try:
-        lend_sweep(store, full, holder, check)
+        leases.claim(store, schema.experiment, full, holder, check, state="queued", wanted="run")
     except StoreError:
         child.kill()
         raise
@@ -55,17 +52,17 @@ def start_child(store: Store, sweep_id: str, check: Callable[[Connection], None]
 
 
 def _see_off(
-    store: Store, sweep_id: str, child: subprocess.Popen[bytes], holder: Holder, errors: IO[bytes]
+    store: Store, experiment_id: str, child: subprocess.Popen[bytes], holder: Holder, errors: IO[bytes]
 ) -> None:
     """Wait for the child, which else would stay as a zombie; if it died, note its last words."""
     code = child.wait()
     errors.seek(0)
-    said = errors.read()[-2000:].decode(errors="replace").strip()
+    output = errors.read()[-2000:].decode(errors="replace").strip()
     errors.close()
     if code == 0:
         return
     try:
-        last = said.splitlines()[-1] if said else "it said nothing."
-        note_death(store, sweep_id, holder, f"Its process ended with code {code}: {last}")
+        last = output.splitlines()[-1] if output else "it said nothing."
+        note_death(store, experiment_id, holder, f"Its process ended with code {code}: {last}")
     except StoreError as error:
-        _log.warning("Sweep %s ended with code %s: %s %s", sweep_id[:8], code, said, error)
+        _log.warning("Experiment %s ended with code %s: %s %s", experiment_id[:8], code, output, error)

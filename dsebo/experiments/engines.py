@@ -1,4 +1,4 @@
-"""Where a sweep's runs are worked on: processes of this machine, or a Dask cluster."""
+"""Where the runs of an experiment are worked on: this process, others of the machine, a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 from dsebo.experiments.worker import Outcome, Task, under_way, work
@@ -89,6 +89,27 @@ class Engine(ABC):
     def submit(self, task: Task) -> Future[Outcome]:
         """Have a task done."""
         return self.executor.submit(work, task)
+
+
+class ThreadEngine(Engine):
+    """This process, one run after the other: for what is done before other processes have started."""
+
+    local = True
+
+    def __init__(self, workers: int = 1) -> None:
+        self._workers = workers
+        self.executor = ThreadPoolExecutor(workers)
+
+    def at_once(self) -> int:
+        """The number of threads."""
+        return self._workers
+
+    def replace(self) -> None:
+        """Threads do not break."""
+
+    def close(self) -> None:
+        """Wait for the evaluation under way."""
+        self.executor.shutdown(wait=True, cancel_futures=True)
 
 
 class LocalEngine(Engine):

@@ -1,15 +1,12 @@
-"""Whether a sweep that is to be started is within the limits of its owner and of all."""
+"""Whether an experiment that is to be started is within the limits of its owner and of all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlalchemy import Connection, select
 
-from dsebo.experiments.plan import plan_of, seconds_left
-from dsebo.experiments.progress import HELD, frame_of
-from dsebo.experiments.records import sweep_state
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.progress import HELD, frame_of, plan_of, seconds_left
+from dsebo.experiments.records import Check, state_of
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.limits import Load, check_run, check_sum, current_load
 from dsebo.settings import Settings
 from dsebo.store import schema
@@ -18,14 +15,14 @@ from dsebo.store.rows import owner_hash
 from dsebo.store.schema import ACTIVE
 from objectives.fields import ConfigError
 
-MAX_AT_WORK = 4  # sweeps of all owners: each has its own processes, which take memory
+MAX_AT_WORK = 4  # experiments of all owners: each has its own processes, which take memory
 MAX_OF_STUDENT = 1  # of each owner in a class
 
-_sweep = schema.sweep
+_table = schema.experiment
 
 
-def sweep_check(settings: Settings, owner: str, spec: SweepSpec) -> Callable[[Connection], None]:
-    """What `create_sweep` calls in its transaction: LimitExceeded, with the figure, if too much.
+def experiment_check(settings: Settings, owner: str, spec: ExperimentSpec) -> Check:
+    """What `create_experiment` calls in its transaction: LimitExceeded, with the figure, if too much.
 
     Args:
         settings: With the limits.
@@ -41,36 +38,36 @@ def sweep_check(settings: Settings, owner: str, spec: SweepSpec) -> Callable[[Co
             (settings.owner_limits, mark, "an owner"),
             (settings.limits.all, None, "all owners together"),
         ):
-            for one in spec.planned()[:: len(spec.seeds)]:
-                check_run(limits, one.config, one.config.budget)
-            sweeps = _at_work(connection, whose)
+            for config in spec.first_configs():
+                check_run(limits, config, config.budget)
+            others = _at_work(connection, whose)
             most = MAX_OF_STUDENT if whose and settings.mode == "class" else MAX_AT_WORK
-            if len(sweeps) >= most:
-                are = "sweep at work is" if len(sweeps) == 1 else "sweeps at work are"
+            if len(others) >= most:
+                are = "experiment at work is" if len(others) == 1 else "experiments at work are"
                 raise LimitExceeded(
-                    f"{len(sweeps)} {are} the limit for {who}: wait for it to end, or cancel it."
+                    f"{len(others)} {are} the limit for {who}: wait for one to end, or cancel one."
                 )
-            now = current_load(connection, whose, None) + _waiting(connection, sweeps)
+            now = current_load(connection, whose, None) + _waiting(connection, others)
             check_sum(limits, now, new, who)
 
     return check
 
 
-def _at_work(connection: Connection, owner: str | None) -> list[tuple[SweepSpec, str]]:
-    """(spec, owner) of the sweeps that some process works on, or soon will."""
-    chosen = select(_sweep).where(_sweep.c.state.in_(ACTIVE))
+def _at_work(connection: Connection, owner: str | None) -> list[tuple[ExperimentSpec, str]]:
+    """(spec, owner) of the experiments that some process works on, or soon will."""
+    chosen = select(_table).where(_table.c.state.in_(ACTIVE))
     if owner is not None:
-        chosen = chosen.where(_sweep.c.owner == owner)
+        chosen = chosen.where(_table.c.owner == owner)
     rows = connection.execute(chosen).all()
     return [
-        (SweepSpec.model_validate_json(row.spec), row.owner) for row in rows if sweep_state(row) in ACTIVE
+        (ExperimentSpec.model_validate_json(row.spec), row.owner) for row in rows if state_of(row) in ACTIVE
     ]
 
 
-def _waiting(connection: Connection, sweeps: list[tuple[SweepSpec, str]]) -> Load:
-    """What these sweeps have not begun: the runs that they work on are counted as runs."""
+def _waiting(connection: Connection, experiments: list[tuple[ExperimentSpec, str]]) -> Load:
+    """What these have not begun: the runs that they work on are counted as runs."""
     total = Load()
-    for spec, owner in sweeps:
+    for spec, owner in experiments:
         try:
             runs = frame_of(connection, spec, owner)
         except ConfigError:  # of a method that this version does not know

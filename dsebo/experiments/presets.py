@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.paper.tables import PAPER_BUDGET
 
 
@@ -16,7 +16,7 @@ class Preset:
     key: str
     title: str
     text: str
-    spec: SweepSpec
+    spec: ExperimentSpec
     small: bool
 
 
@@ -34,7 +34,7 @@ def _preset(key: str, title: str, text: str, budget: int, axes: dict[str, list[A
     shown = f"{title}, small" if small else title
     base = {"objective": {"D": 1000}, "budget": budget}
     given = {"name": shown, "base": base, "axes": axes, "seeds": _SEEDS}
-    return Preset(key, shown, text, SweepSpec.parse(given), small)
+    return Preset(key, shown, text, ExperimentSpec.parse(given), small)
 
 
 PRESETS: tuple[Preset, ...] = (

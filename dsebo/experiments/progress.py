@@ -1,26 +1,38 @@
-"""How the runs of a sweep stand: one row for each planned run, in one query."""
+"""How the runs of an experiment stand, what the rest will cost, and the curves of what there is."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, exists, or_, select
 
-from dsebo.experiments.spec import Planned, SweepSpec
+from dsebo.config import predict
+from dsebo.experiments.spec import ExperimentSpec, Planned
+from dsebo.settings import core_count
 from dsebo.store import schema
 from dsebo.store.leases import shown_state
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
 
+Array = NDArray[np.float64]
+
+WORKER_BYTES = 250_000_000  # of a worker process, less the libraries that it shares with others
+WORKER_START = 4.0  # seconds until the workers have begun
+STORED = 0.0025  # seconds of a core to keep one evaluation
+
 MISSING = "missing"
 HELD = ("running", "queued", "paused")  # some process works on it
 ENDED = ("finished", "failed", "cancelled")
 _RANK = {"finished": 0, **dict.fromkeys(HELD, 1), "interrupted": 2, "stalled": 2, "failed": 3}
-_CHUNK = 5000
+_CHUNK = 5000  # hashes in a query
+_IDS_AT_ONCE = 500
 _NAMES = (
     "hash",
     "id",
@@ -43,7 +55,7 @@ _NAMES = (
 _run, _saved = schema.run.c, schema.checkpoint.c
 
 
-def frame(store: Store, spec: SweepSpec, owner: str = LOCAL_OWNER) -> pd.DataFrame:
+def frame(store: Store, spec: ExperimentSpec, owner: str = LOCAL_OWNER) -> pd.DataFrame:
     """A row for each planned run, in the order of `spec.planned()`.
 
     Columns: cell, one for each axis, seed, hash, run_id, state ("missing" where there is no run),
@@ -53,29 +65,29 @@ def frame(store: Store, spec: SweepSpec, owner: str = LOCAL_OWNER) -> pd.DataFra
     Args:
         store: Where the runs are.
         spec: What is planned.
-        owner: Whose unfinished runs count, as a token or as its mark.
+        owner: The mark of whose unfinished runs count.
     """
     with store.read() as connection:
         return frame_of(connection, spec, owner)
 
 
-def frame_of(connection: Connection, spec: SweepSpec, owner: str) -> pd.DataFrame:
+def frame_of(connection: Connection, spec: ExperimentSpec, owner: str) -> pd.DataFrame:
     """The same in a transaction that is open."""
     planned = spec.planned()
     known = find_runs(connection, planned, owner)
-    found = [known.get(one.hash) for one in planned]
-    columns: dict[str, Any] = {"cell": [one.cell.index for one in planned]}
-    axes = {name: [one.cell.values[name] for one in planned] for name in spec.fields}
+    rows = [known.get(run.hash) for run in planned]
+    columns: dict[str, Any] = {"cell": [run.cell.index for run in planned]}
+    axes = {name: [run.cell.values[name] for run in planned] for name in spec.fields}
     columns |= axes
-    columns["seed"] = [one.seed for one in planned]
-    columns["hash"] = [one.hash for one in planned]
-    columns["run_id"] = pd.Series([row and row[0].id for row in found], dtype=object)
-    columns["state"] = [row[1] if row else MISSING for row in found]
-    columns["wanted"] = [row[0].wanted if row else "run" for row in found]
-    columns["n_done"] = [row[0].n_done if row else 0 for row in found]
-    columns["budget"] = [one.config.budget for one in planned]
+    columns["seed"] = [run.seed for run in planned]
+    columns["hash"] = [run.hash for run in planned]
+    columns["run_id"] = pd.Series([row and row[0].id for row in rows], dtype=object)
+    columns["state"] = [row[1] if row else MISSING for row in rows]
+    columns["wanted"] = [row[0].wanted if row else "run" for row in rows]
+    columns["n_done"] = [row[0].n_done if row else 0 for row in rows]
+    columns["budget"] = [run.config.budget for run in planned]
     for name in ("best", "d", "seconds", "minimum", "at_centre"):
-        columns[name] = [_number(row[0], name) if row else math.nan for row in found]
+        columns[name] = [_number(row[0], name) if row else math.nan for row in rows]
     return pd.DataFrame({**columns, **axes})
 
 
@@ -85,13 +97,13 @@ def _number(row: Row[Any], name: str) -> float:
 
 
 def waiting_words(runs: pd.DataFrame) -> str:
-    """What a sweep at work waits for, where all that is left was paused by hand; else empty."""
+    """What an experiment at work waits for, where all that is left was paused by hand; else empty."""
     left = runs[~runs["state"].isin(ENDED)]
     if left.empty or not (left["state"].eq("paused") & left["wanted"].eq("pause")).all():
         return ""
     if len(left) == 1:
-        return "1 run is paused on the Runs page; the sweep waits for it"
-    return f"{len(left)} runs are paused on the Runs page; the sweep waits for them"
+        return "1 run is paused on the Runs page; the experiment waits for it"
+    return f"{len(left)} runs are paused on the Runs page; the experiment waits for them"
 
 
 def find_runs(
@@ -102,7 +114,7 @@ def find_runs(
     A finished run counts whoever made it. One that has not finished counts only where it is the
     owner's and can go on; a run whose budget has been extended is another run.
     """
-    budgets = {one.hash: one.config.budget for one in planned}
+    budgets = {run.hash: run.config.budget for run in planned}
     best: dict[str, tuple[Row[Any], str]] = {}
     now = time.time()
     for row in _candidates(connection, list(budgets), owner):
@@ -120,7 +132,7 @@ def _order(row: Row[Any], state: str) -> tuple[int, int, float]:
 
 
 def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterator[Row[Any]]:
-    mine = _run.owner.in_({owner, owner_hash(owner)})
+    mine = _run.owner == owner
     can_go_on = or_(_run.n_done == 0, exists().where(_saved.run_id == _run.id))
     chosen = select(*(_run[name] for name in _NAMES)).where(
         _run.deleted_at.is_(None), or_(_run.state == "finished", mine & can_go_on)
@@ -128,3 +140,113 @@ def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterat
     for first in range(0, len(hashes), _CHUNK):
         part = hashes[first : first + _CHUNK]
         yield from connection.execute(chosen.where(_run.hash.in_(part)))
+
+
+# --- what it will cost before it starts, and what is left while it runs ---------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Runs by how they stand, and what is left to do.
+
+    Attributes:
+        total: Runs of the experiment.
+        finished: Those in the store, which are reused.
+        unfinished: Those in the store that will be carried on, or waited for.
+        missing: Those that nobody has begun.
+        seconds: Predicted seconds of one core for what is left.
+        memory_bytes: Predicted for as many runs at once as there are workers, and the workers.
+        run_bytes: The same without the workers' own.
+        workers: How many work at once.
+        in_process: Whether this process does the work: others would not be done sooner.
+    """
+
+    total: int
+    finished: int
+    unfinished: int
+    missing: int
+    seconds: float
+    memory_bytes: int
+    run_bytes: int
+    workers: int
+    in_process: bool
+
+    @property
+    def wall_seconds(self) -> float:
+        """Predicted time with all workers at work."""
+        start = 0.0 if self.in_process or not self.seconds else WORKER_START
+        return start + self.seconds / self.workers
+
+
+def plan(store: Store, spec: ExperimentSpec, owner: str = LOCAL_OWNER, workers: int | None = None) -> Plan:
+    """What an experiment of that owner (a token) would take now."""
+    return plan_of(spec, frame(store, spec, owner_hash(owner)), workers)
+
+
+def plan_of(spec: ExperimentSpec, runs: pd.DataFrame, workers: int | None = None) -> Plan:
+    """The same from the frame of its runs; workers as many as cores, or one where that is quicker."""
+    left = runs["state"].ne("finished")
+    missing = int(runs["state"].eq(MISSING).sum())
+    at_once = max(1, min(workers or core_count(), int(left.sum())))
+    seconds = seconds_left(spec, runs)
+    in_process = workers is None and seconds <= WORKER_START + seconds / at_once
+    at_once = 1 if in_process else at_once
+    costs = [predict(config).memory_bytes for config in spec.first_configs()]
+    memory = sorted((costs[cell] for cell in runs["cell"][left]), reverse=True)
+    run_bytes = sum(memory[:at_once])
+    return Plan(
+        total=len(runs),
+        finished=int((~left).sum()),
+        unfinished=int(left.sum()) - missing,
+        missing=missing,
+        seconds=seconds,
+        memory_bytes=run_bytes + (at_once * WORKER_BYTES if memory else 0),
+        run_bytes=run_bytes,
+        workers=at_once,
+        in_process=in_process,
+    )
+
+
+def seconds_left(spec: ExperimentSpec, runs: pd.DataFrame, pace: float = 1.0) -> float:
+    """Predicted seconds of one core for what the frame shows as not finished.
+
+    `pace`: measured seconds of computing for each predicted one; keeping evaluations is apart.
+    """
+    costs = [predict(config).seconds for config in spec.first_configs()]
+    planned, total = spec.planned(), 0.0
+    rows = zip(runs.index, runs["cell"], runs["state"], runs["n_done"], strict=True)
+    for i, cell, state, n_done in rows:
+        if state == "finished":
+            continue
+        computing = costs[cell]
+        if n_done:
+            computing -= predict(planned[i].config, int(n_done)).seconds
+        total += pace * computing + STORED * (planned[i].config.budget - n_done)
+    return max(0.0, total)
+
+
+# --- best value and dimension at every evaluation, of many runs at once ---------------------
+
+
+def read_curves(store: Store, ids: Sequence[str]) -> dict[str, tuple[Array, Array]]:
+    """(best, d) at t = 1, 2, … of each run; NaN where a method has no d, or before a first value.
+
+    A run that was stored with some of its evaluations only keeps their values until the next.
+    """
+    points: dict[str, list[Any]] = {}
+    table = schema.evaluation.c
+    chosen = select(table.run_id, table.t, table.best, table.d).order_by(table.run_id, table.t)
+    with store.read() as connection:
+        for first in range(0, len(ids), _IDS_AT_ONCE):
+            part = list(ids[first : first + _IDS_AT_ONCE])
+            for run_id, *row in connection.execute(chosen.where(table.run_id.in_(part))):
+                points.setdefault(run_id, []).append(row)
+    return {run_id: _curve(rows) for run_id, rows in points.items()}
+
+
+def _curve(rows: list[Any]) -> tuple[Array, Array]:
+    known = np.array(rows, dtype=float)
+    t = known[:, 0].astype(int)
+    at = np.searchsorted(t, np.arange(1, t[-1] + 1), side="right") - 1
+    best, d = np.where(at < 0, np.nan, known[at, 1]), np.where(at < 0, np.nan, known[at, 2])
+    return best, d

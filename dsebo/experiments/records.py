@@ -1,4 +1,4 @@
-"""Sweeps in the store: create, list, order about, delete; how their runs stand."""
+"""Experiments in the store: create, list, tell, delete; who works on one, and how its runs stand."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from dsebo.experiments.progress import frame
-from dsebo.experiments.spec import SweepSpec
-from dsebo.store import schema
+from dsebo.experiments.spec import ExperimentSpec
+from dsebo.store import leases, schema
 from dsebo.store.errors import StoreError
-from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time, shown_state
+from dsebo.store.leases import NO_LEASE, Holder, Lease, is_free, one_launch_at_a_time, shown_state
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash, owner_hash
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 
-_sweep = schema.sweep
+Check = Callable[[Connection], None]  # may refuse in the transaction that it is called in
+
+_table = schema.experiment
 
 
-class SweepNotFound(StoreError):
-    """No sweep, or more than one, has that id."""
+class ExperimentNotFound(StoreError):
+    """No experiment, or more than one, has that id."""
 
 
 @dataclass(frozen=True)
-class SweepRow:
-    """One sweep as the list shows it."""
+class ExperimentRow:
+    """One experiment as the list shows it."""
 
     id: str
     name: str
-    spec: SweepSpec
+    spec: ExperimentSpec
     state: str  # as it is: "interrupted" where its process died
     wanted: str
     created: float
@@ -54,13 +56,12 @@ class SweepRow:
         return self.state in ACTIVE
 
 
-def create_sweep(
-    store: Store, spec: SweepSpec, owner: str = LOCAL_OWNER, check: Callable[[Connection], None] | None = None
+def create_experiment(
+    store: Store, spec: ExperimentSpec, owner: str = LOCAL_OWNER, check: Check | None = None
 ) -> str:
-    """Store a sweep that nobody has begun; `check` may refuse in the transaction."""
-    sweep_id = secrets.token_hex(16)
+    """Store an experiment that nobody has begun; `check` may refuse in the transaction."""
     row = {
-        "id": sweep_id,
+        "id": secrets.token_hex(16),
         "name": spec.name,
         "owner": owner_hash(owner),
         "spec": spec.to_json(),
@@ -72,89 +73,91 @@ def create_sweep(
         one_launch_at_a_time(connection)
         if check is not None:
             check(connection)
-        connection.execute(insert(_sweep), row)
-    return sweep_id
+        connection.execute(insert(_table), row)
+    return str(row["id"])
 
 
-def get_sweep(store: Store, sweep_id: str) -> SweepRow:
-    """The sweep of that id, which may be shortened while it stays unique."""
+def get_experiment(store: Store, experiment_id: str) -> ExperimentRow:
+    """The experiment of that id, which may be shortened while it stays unique."""
     with store.read() as connection:
-        full = find_sweep(connection, sweep_id)
-        return _row(connection.execute(select(_sweep).where(_sweep.c.id == full)).one())
+        full = _find(connection, experiment_id)
+        return _row(connection.execute(select(_table).where(_table.c.id == full)).one())
 
 
-def list_sweeps(store: Store, owner: str | None = None, limit: int | None = None) -> list[SweepRow]:
-    """The newest first."""
-    chosen = select(_sweep).order_by(_sweep.c.created.desc(), _sweep.c.id.desc()).limit(limit)
+def list_experiments(store: Store, owner: str | None = None, limit: int | None = None) -> list[ExperimentRow]:
+    """The newest first; of one owner, by the token, or of all."""
+    chosen = select(_table).order_by(_table.c.created.desc(), _table.c.id.desc()).limit(limit)
     if owner is not None:
-        chosen = chosen.where(_sweep.c.owner.in_({owner, owner_hash(owner)}))
+        chosen = chosen.where(_table.c.owner == owner_hash(owner))
     with store.read() as connection:
         return [_row(row) for row in connection.execute(chosen)]
 
 
-def order(store: Store, sweep_id: str, wanted: str) -> str | None:
-    """Tell a sweep that a process works on to "run", "pause" or "cancel".
+def delete_experiment(store: Store, experiment_id: str) -> None:
+    """Forget an experiment; its runs stay. A process that works on it stops."""
+    with store.write() as connection:
+        full = _find(connection, experiment_id)
+        connection.execute(delete(_table).where(_table.c.id == full))
+
+
+def tell(store: Store, experiment_id: str, wanted: str) -> str | None:
+    """Tell an experiment that a process works on to "run", "pause" or "cancel".
 
     Returns:
-        None where that was done; else the state of a sweep that nobody works on.
+        None where that was done; else the state of an experiment that nobody works on.
     """
     if wanted not in ("run", "pause", "cancel"):
-        raise StoreError(f"wanted = {wanted!r} is not allowed: one of run, pause, cancel.")
+        raise StoreError(f"wanted must be one of run, pause, cancel (got {wanted!r}).")
     with store.write() as connection:
-        full = find_sweep(connection, sweep_id)
-        row = connection.execute(select(_sweep).where(_sweep.c.id == full).with_for_update()).one()
+        full = _find(connection, experiment_id)
+        row = connection.execute(select(_table).where(_table.c.id == full).with_for_update()).one()
         values: dict[str, Any] = {"wanted": wanted}
-        state = sweep_state(row)
+        state = state_of(row)
         if state not in ACTIVE or is_free(row, time.time()):
             if wanted != "cancel" or state not in (*ACTIVE, "interrupted", "stalled"):
                 return state
             values |= {"state": "cancelled", "finished": time.time(), **NO_LEASE}
-        connection.execute(update(_sweep).where(_sweep.c.id == full).values(**values))
+        connection.execute(update(_table).where(_table.c.id == full).values(**values))
     return None
 
 
-def delete_sweep(store: Store, sweep_id: str) -> None:
-    """Forget a sweep; its runs stay. A process that works on it stops."""
-    with store.write() as connection:
-        full = find_sweep(connection, sweep_id)
-        connection.execute(delete(_sweep).where(_sweep.c.id == full))
-
-
-def progress(store: Store, sweep: str | SweepRow | SweepSpec, owner: str = LOCAL_OWNER) -> pd.DataFrame:
-    """A row for each planned run of a sweep (by id or row), or of a spec of that owner."""
-    if isinstance(sweep, SweepSpec):
-        return frame(store, sweep, owner)
-    row = get_sweep(store, sweep) if isinstance(sweep, str) else sweep
+def progress(
+    store: Store, experiment: str | ExperimentRow | ExperimentSpec, owner: str = LOCAL_OWNER
+) -> pd.DataFrame:
+    """A row for each planned run of an experiment (by id or row), or of a spec of that owner."""
+    if isinstance(experiment, ExperimentSpec):
+        return frame(store, experiment, owner_hash(owner))
+    row = get_experiment(store, experiment) if isinstance(experiment, str) else experiment
     return frame(store, row.spec, row.owner)
 
 
-def find_sweep(connection: Connection, sweep_id: str) -> str:
-    """The full id of a sweep, from a prefix that only it has."""
-    ids = _sweep.c.id
-    if not sweep_id:
-        raise SweepNotFound("id is missing: the id of a sweep, which may be shortened.")
-    near = select(ids).where(ids.startswith(sweep_id.lower(), autoescape=True)).limit(2)
-    found = connection.execute(near).scalars().all()
-    if not found:
-        raise SweepNotFound(f"id = {sweep_id!r} is not a sweep of this store.")
-    if len(found) > 1:
-        raise SweepNotFound(f"id = {sweep_id!r} is shared by several sweeps: give more of it.")
-    return str(found[0])
-
-
-def sweep_state(row: Row[Any]) -> str:
+def state_of(row: Row[Any]) -> str:
     """The state as it is: one that nobody has begun yet waits, one whose process died does not."""
     if row.state == "queued" and row.lease_token is None:
         return "queued"
     return shown_state(row, time.time())
 
 
-def _row(row: Row[Any]) -> SweepRow:
-    return SweepRow(
+def _find(connection: Connection, experiment_id: str) -> str:
+    """The full id of an experiment, from a prefix that only it has."""
+    ids = _table.c.id
+    if not experiment_id:
+        raise ExperimentNotFound("id is missing: the id of an experiment, which may be shortened.")
+    near = select(ids).where(ids.startswith(experiment_id.lower(), autoescape=True)).limit(2)
+    matching = connection.execute(near).scalars().all()
+    if not matching:
+        raise ExperimentNotFound(f"id = {experiment_id!r} is not an experiment of this store.")
+    if len(matching) > 1:
+        raise ExperimentNotFound(f"id = {experiment_id!r} is shared by several experiments: give more of it.")
+    return str(matching[0])
+
+
+def _row(row: Row[Any]) -> ExperimentRow:
+    return ExperimentRow(
         id=row.id,
         name=row.name,
-        spec=SweepSpec.model_validate_json(row.spec),
-        state=sweep_state(row),
+        spec=ExperimentSpec.model_validate_json(row.spec),
+        state=state_of(row),
         wanted=row.wanted,
         created=row.created,
         started=row.started,
@@ -163,3 +166,25 @@ def _row(row: Row[Any]) -> SweepRow:
         owner=row.owner,
         workers=row.workers,
     )
+
+
+# --- who works on it: the same kind of lease as a run has -----------------------------------
+
+
+def claim(store: Store, experiment_id: str, workers: int, again: bool = False) -> Lease:
+    """Take an experiment that nobody works on; `again`: whatever it was told before, it goes on."""
+    values: dict[str, Any] = {"wanted": "run"} if again else {}
+    started = func.coalesce(_table.c.started, time.time())
+    full = get_experiment(store, experiment_id).id
+    return leases.claim(store, _table, full, state="running", started=started, workers=workers, **values)
+
+
+def note_death(store: Store, experiment_id: str, holder: Holder, error: str) -> None:
+    """Say of what its process died, if it still has the experiment."""
+    held = (
+        _table.c.id == experiment_id,
+        _table.c.lease_pid == holder.pid,
+        _table.c.lease_process == holder.process,
+    )
+    with store.write() as connection:
+        connection.execute(update(_table).where(*held).values(state="interrupted", error=error, **NO_LEASE))

@@ -1,55 +1,55 @@
-"""A sweep at work: hands out its runs, listens to its orders, and survives its workers."""
+"""An experiment at work: hands out its runs, does what its owner wants, and survives its workers."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 
 import pandas as pd
 
-from dsebo.experiments.deaths import MAX_DEATHS, Deaths
 from dsebo.experiments.engines import Engine
-from dsebo.experiments.holding import claim_sweep, release_sweep, set_sweep_state, sweep_wanted
-from dsebo.experiments.orders import POLL_SECONDS
 from dsebo.experiments.progress import find_runs, frame
-from dsebo.experiments.records import SweepRow, get_sweep
+from dsebo.experiments.records import ExperimentRow, claim, get_experiment
 from dsebo.experiments.spec import Planned
-from dsebo.experiments.worker import Outcome, Task
+from dsebo.experiments.worker import POLL_SECONDS, Outcome, Task
+from dsebo.store import leases, schema
 from dsebo.store.errors import LeaseLost, StoreError
 from dsebo.store.leases import Heartbeat, Lease
 from dsebo.store.store import Store
 
 _AGAIN_SECONDS = 1.0  # until a run that another process works on is looked at again
-_SAVING_SECONDS = 10.0  # that workers have to save their runs when the sweep is stopped
+_SAVING_SECONDS = 10.0  # that workers have to save their runs when the experiment is stopped
+MAX_DEATHS = 5  # of workers on one run, by its own fault, after which it is given up
+_MAX_SHARED = 2  # broken pools in which a run was with others, after which it is tried alone
 
-Watcher = Callable[[pd.DataFrame, str], None]  # the frame of `progress`, the sweep's state
+Watcher = Callable[[pd.DataFrame, str], None]  # the frame of `progress`, the experiment's state
 
 
-def run_sweep(
-    store: Store, sweep_id: str, engine: Engine, *, again: bool = False, watch: Watcher | None = None
-) -> SweepRow:
-    """Work on a sweep to its end, or until it is cancelled. Ctrl-C leaves it interrupted.
+def run_experiment(
+    store: Store, experiment_id: str, engine: Engine, *, again: bool = False, watch: Watcher | None = None
+) -> ExperimentRow:
+    """Work on an experiment to its end, or until it is cancelled. Ctrl-C leaves it interrupted.
 
     Args:
         store: Where it is; every worker must reach it.
-        sweep_id: The sweep, which nobody works on.
+        experiment_id: The experiment, which nobody works on.
         engine: What works on its runs.
         again: It goes on, whatever it was told before.
-        watch: Called every now and then with how the runs and the sweep stand.
+        watch: Called every now and then with how the runs and the experiment stand.
 
     Returns:
-        The sweep as it ended.
+        The experiment as it ended.
     """
-    lease = claim_sweep(store, sweep_id, engine.at_once(), again)
+    lease = claim(store, experiment_id, engine.at_once(), again)
     heartbeat = Heartbeat(store)
     heartbeat.hold([lease])
-    work = _Work(store, get_sweep(store, lease.run_id), lease, engine, watch)
+    work = _Work(store, get_experiment(store, lease.run_id), lease, engine, watch)
     try:
         state, error = work.through()
-        release_sweep(store, lease, state, error)
+        leases.release(store, schema.experiment, lease, state, error)
     except LeaseLost:  # deleted, or taken over: its workers stop by themselves
         work.let_go()
     except StoreError as failure:
@@ -63,13 +63,13 @@ def run_sweep(
     finally:
         heartbeat.drop(lease)
         heartbeat.close()
-    return get_sweep(store, lease.run_id)
+    return get_experiment(store, lease.run_id)
 
 
 def _mark(store: Store, lease: Lease, state: str, error: str | None) -> None:
     """Without its lease the workers stop; where that cannot be written it runs out."""
     try:
-        release_sweep(store, lease, state, error)
+        leases.release(store, schema.experiment, lease, state, error)
     except StoreError:
         return
 
@@ -78,33 +78,32 @@ class _Work:
     """What is still to do, what is being done, and which of it workers die of."""
 
     def __init__(
-        self, store: Store, sweep: SweepRow, lease: Lease, engine: Engine, watch: Watcher | None
+        self, store: Store, experiment: ExperimentRow, lease: Lease, engine: Engine, watch: Watcher | None
     ) -> None:
-        self.store, self.sweep, self.lease, self.engine = store, sweep, lease, engine
-        self.watcher = _Watching(store, sweep, watch)
+        self.store, self.experiment, self.lease, self.engine = store, experiment, lease, engine
+        self.watcher = _Watching(store, experiment, watch)
         self.url = store.engine.url.render_as_string(hide_password=False)
         self.parent = os.getpid() if engine.local else None
         self.pending: deque[Planned] = deque(self._to_do())
         self.later: deque[tuple[float, Planned]] = deque()
         self.under_way: dict[Future[Outcome], Planned] = {}
-        self.deaths = Deaths(self._evaluated)
-        self.wrong: list[str] = []
+        self.lost_workers = LostWorkers(self._evaluated)
+        self.problems: list[str] = []
         self.state, self._looked = "running", 0.0
 
     def _to_do(self) -> list[Planned]:
         """The runs that have not finished; every cell's first seed before any second one."""
-        states = frame(self.store, self.sweep.spec, self.sweep.owner)["state"]
-        left = [
-            one for one, state in zip(self.sweep.spec.planned(), states, strict=True) if state != "finished"
-        ]
-        place = {seed: i for i, seed in enumerate(self.sweep.spec.seeds)}
-        return sorted(left, key=lambda one: place[one.seed])
+        spec = self.experiment.spec
+        states = frame(self.store, spec, self.experiment.owner)["state"]
+        left = [run for run, state in zip(spec.planned(), states, strict=True) if state != "finished"]
+        place = {seed: i for i, seed in enumerate(spec.seeds)}
+        return sorted(left, key=lambda run: place[run.seed])
 
     def through(self) -> tuple[str, str | None]:
         """Work until nothing is left; (the state, what is to be said of it)."""
         wanted = "run"
         while self.pending or self.later or self.under_way:
-            wanted = self._obey(wanted)
+            wanted = self._read_wanted(wanted)
             if wanted == "cancel":
                 self.pending.clear()
                 self.later.clear()
@@ -116,19 +115,19 @@ class _Work:
         return ("cancelled", None) if wanted == "cancel" else self._ending()
 
     def let_go(self) -> None:
-        """Wait for the workers to save their runs; they have seen that the sweep is not ours."""
+        """Wait for the workers to save their runs; they have seen that the experiment is not ours."""
         for future in self.under_way:
             future.cancel()
         wait(self.under_way, timeout=_SAVING_SECONDS)
 
-    def _obey(self, before: str) -> str:
-        """The order of now; the sweep's state says what is done about it."""
+    def _read_wanted(self, before: str) -> str:
+        """What is wanted now; the experiment's state says what is done about it."""
         if time.monotonic() - self._looked < POLL_SECONDS:
             return before
-        wanted = sweep_wanted(self.store, self.lease)
+        wanted = leases.read_wanted(self.store, schema.experiment, self.lease)
         state = "paused" if wanted == "pause" else "running"
         if state != self.state:
-            set_sweep_state(self.store, self.lease, state)
+            leases.set_state(self.store, schema.experiment, self.lease, state)
             self.state = state
         self._looked = time.monotonic()
         return wanted
@@ -152,11 +151,12 @@ class _Work:
     def _one_alone(self) -> bool:
         """Whether what is next must wait: a run that is suspected has the workers to itself."""
         beside = [self.pending[0], *self.under_way.values()]
-        return len(beside) > 1 and any(map(self.deaths.suspected, beside))
+        return len(beside) > 1 and any(map(self.lost_workers.suspected, beside))
 
     def _task(self, planned: Planned) -> Task:
-        name = f"{self.sweep.name}: {planned.cell.label}"
-        return Task(self.url, self.lease, self.sweep.owner, name, planned, self.parent)
+        spec = self.experiment.spec
+        name, tag = spec.run_name(planned), "race" if spec.is_race else "sweep"
+        return Task(self.url, self.lease, self.experiment.owner, name, tag, planned, self.parent)
 
     def _collect(self) -> None:
         """Take what has been done; wait a moment where nothing has."""
@@ -174,7 +174,7 @@ class _Work:
             if isinstance(error, StoreError):
                 raise error
             if future.cancelled() or error is not None:
-                self._died(planned, error, self.deaths.own(planned))
+                self._died(planned, error, self.lost_workers.own(planned))
             else:
                 self._ended(planned, future.result())
         if broken is not None:
@@ -184,7 +184,7 @@ class _Work:
         if outcome.kind in ("busy", "stopped"):
             self.later.append((time.monotonic() + _AGAIN_SECONDS, planned))
         elif outcome.kind == "failed":
-            self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {outcome.text}")
+            self.problems.append(f"{planned.cell.label}, seed {planned.seed}: {outcome.text}")
 
     def _died(self, planned: Planned, error: BaseException | None, for_good: bool) -> None:
         """Its worker is gone: another one carries the run on from its last evaluation."""
@@ -192,8 +192,8 @@ class _Work:
             self.pending.appendleft(planned)
             return
         why = type(error).__name__ if error is not None else "cancelled"
-        said = f"its worker died {MAX_DEATHS} times ({why})."
-        self.wrong.append(f"{planned.cell.label}, seed {planned.seed}: {said}")
+        run = f"{planned.cell.label}, seed {planned.seed}"
+        self.problems.append(f"{run}: its worker died {MAX_DEATHS} times ({why}).")
 
     def _start_over(self, error: BrokenExecutor) -> None:
         """Another executor; what the broken one had is handed out again."""
@@ -205,32 +205,32 @@ class _Work:
                 lost.append(planned)
         self.under_way.clear()
         if len(lost) == 1:
-            self._died(lost[0], error, self.deaths.alone(lost[0]))
+            self._died(lost[0], error, self.lost_workers.alone(lost[0]))
         else:
-            self.deaths.shared(lost)
+            self.lost_workers.shared(lost)
             self.pending.extendleft(reversed(lost))
         self.engine.replace()
 
     def _evaluated(self, planned: Planned) -> int:
         with self.store.read() as connection:
-            found = find_runs(connection, [planned], self.sweep.owner).get(planned.hash)
-        return found[0].n_done if found else 0
+            known = find_runs(connection, [planned], self.experiment.owner).get(planned.hash)
+        return known[0].n_done if known else 0
 
     def _ending(self) -> tuple[str, str | None]:
-        states = frame(self.store, self.sweep.spec, self.sweep.owner)["state"]
+        states = frame(self.store, self.experiment.spec, self.experiment.owner)["state"]
         missed = Counter(states[states != "finished"])
         if not missed:
             return "finished", None
         counts = ", ".join(f"{count} {state}" for state, count in missed.most_common())
-        first = f"; the first: {self.wrong[0]}" if self.wrong else "."
+        first = f"; the first: {self.problems[0]}" if self.problems else "."
         return "failed", f"{missed.total()} of {len(states)} runs did not finish: {counts}{first}"
 
 
 class _Watching:
     """Tells someone how the runs stand, not so often that it costs more than a tenth."""
 
-    def __init__(self, store: Store, sweep: SweepRow, watch: Watcher | None) -> None:
-        self._store, self._sweep, self._watch = store, sweep, watch
+    def __init__(self, store: Store, experiment: ExperimentRow, watch: Watcher | None) -> None:
+        self._store, self._experiment, self._watch = store, experiment, watch
         self._due = 0.0
 
     def look(self, state: str, now: bool = False) -> None:
@@ -238,6 +238,52 @@ class _Watching:
         if self._watch is None or (not now and time.monotonic() < self._due):
             return
         began = time.monotonic()
-        self._watch(frame(self._store, self._sweep.spec, self._sweep.owner), state)
+        self._watch(frame(self._store, self._experiment.spec, self._experiment.owner), state)
         took = time.monotonic() - began
         self._due = time.monotonic() + max(0.5, 10 * took)
+
+
+class LostWorkers:
+    """Whose fault it is that workers die.
+
+    A pool that loses one process fails all that it had, so one run that kills its workers would
+    take others with it. A run that was in two broken pools and made no progress is tried alone: if
+    the pool breaks again, it is its own fault. Progress clears a run.
+
+    Args:
+        evaluated: How many evaluations of a run are stored.
+    """
+
+    def __init__(self, evaluated: Callable[[Planned], int]) -> None:
+        self._evaluated = evaluated
+        self._own: Counter[str] = Counter()
+        self._shared: Counter[str] = Counter()
+        self._reached: dict[str, int] = {}
+
+    def suspected(self, planned: Planned) -> bool:
+        """Whether it must be tried alone: until it gets on."""
+        if self._shared[planned.hash] < _MAX_SHARED:
+            return False
+        return self._evaluated(planned) <= self._reached.get(planned.hash, 0)
+
+    def shared(self, lost: Iterable[Planned]) -> None:
+        """A pool broke that had all of these."""
+        for planned in lost:
+            self._count(self._shared, planned)
+
+    def alone(self, planned: Planned) -> bool:
+        """A pool broke that had only this one, so the others are cleared; as `own`."""
+        self._shared = Counter({planned.hash: _MAX_SHARED})
+        return self.own(planned)
+
+    def own(self, planned: Planned) -> bool:
+        """Its worker died, and only its worker; whether it is to be given up."""
+        self._count(self._own, planned)
+        return self._own[planned.hash] >= MAX_DEATHS
+
+    def _count(self, deaths: Counter[str], planned: Planned) -> None:
+        done = self._evaluated(planned)
+        if done > self._reached.get(planned.hash, 0):
+            self._own[planned.hash] = self._shared[planned.hash] = 0
+            self._reached[planned.hash] = done
+        deaths[planned.hash] += 1

@@ -1,9 +1,13 @@
-"""`SweepSpec`: which settings vary, over which seeds, and what is the same for every run."""
+"""`ExperimentSpec`: which settings vary, over which seeds, and what is the same for every run.
+
+A race is an experiment whose only axis is the method, with entrants as values.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -11,16 +15,30 @@ from typing import Any
 
 import yaml
 
-from dsebo.config import RunConfig, config_hash
-from dsebo.experiments.cells import cell_config, own_settings, setting_of
-from dsebo.experiments.given import as_dict, checked_axes, checked_name, checked_seeds, checked_values
-from dsebo.parsing import Value, read_values
+from dsebo.config import (
+    FUNCTION,
+    METHOD,
+    METHODS,
+    RunConfig,
+    config_hash,
+    config_parts,
+    nested_config,
+    parse_flat,
+    part_of,
+)
+from dsebo.experiments.entrants import Entrant, entrant_of, label_of
+from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
+from dsebo.store.rows import RunRow
 from dsebo.text import NAMED, part, symbol
-from objectives.fields import ConfigError, Frozen
+from objectives import KINDS, names
+from objectives.fields import MAX_SEED, ConfigError, Frozen
 
 MAX_PLANNED = 10_000
+MAX_RACE_RUNS, MAX_RACE_SEEDS = 300, 100  # every run of a race is followed, evaluation by evaluation
+MAX_NAME = 120
 DEFAULT_SEEDS = "1-6"  # with fewer a paired test cannot tell even two values apart
 _FIELDS = ("name", "base", "axes", "seeds")
+_PARTS = ("objective", "optimizer")
 
 
 class Axis(Frozen):
@@ -45,7 +63,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Planned:
-    """One run of a sweep, whether it has been made or not."""
+    """One run of an experiment, whether it has been made or not."""
 
     cell: Cell
     seed: int
@@ -53,13 +71,14 @@ class Planned:
     hash: str
 
 
-class SweepSpec(Frozen):
-    """Everything that determines a sweep. Make it by `parse`, which checks every combination.
+class ExperimentSpec(Frozen):
+    """Everything that determines an experiment. Make it by `parse`, which checks every combination.
 
     Attributes:
         name: What it is called.
         base: A nested config without its seed. A whole config may be given, as a form has it:
-            then its fields at their defaults follow the defaults of each cell.
+            then its fields at their defaults follow the defaults of each cell. A setting goes to
+            the methods that have it.
         axes: One or two.
         seeds: The same for every cell, so that cells can be compared seed by seed.
     """
@@ -70,46 +89,86 @@ class SweepSpec(Frozen):
     seeds: tuple[int, ...]
 
     @classmethod
-    def parse(cls, given: Any) -> SweepSpec:
+    def parse(cls, given: Any) -> ExperimentSpec:
         """From plain dicts; ConfigError, one sentence, where anything does not fit."""
-        known = as_dict(given, "sweep")
+        known = _as_dict(given, "experiment")
         for name in known:
             if name not in _FIELDS:
-                raise ConfigError(f"{name} is not a field of a sweep: {', '.join(_FIELDS)}.")
+                raise ConfigError(f"{name} is not a field of an experiment: {', '.join(_FIELDS)}.")
         spec = cls(
-            name=checked_name(known.get("name") or ""),
-            base=own_settings(as_dict(known.get("base") or {}, "base")),
-            axes=tuple(Axis(**axis) for axis in checked_axes(known.get("axes", []))),
-            seeds=tuple(checked_seeds(known.get("seeds", DEFAULT_SEEDS))),
+            name=_checked_name(known.get("name") or ""),
+            base=_own_settings(_as_dict(known.get("base") or {}, "base")),
+            axes=_checked_axes(known.get("axes", [])),
+            seeds=_checked_seeds(known.get("seeds", DEFAULT_SEEDS)),
         )
         spec._check()
-        whole = {"axes": spec._normalised(), "name": spec.name or spec._default_name()}
-        return spec.model_copy(update=whole)
+        spec = spec.model_copy(update={"axes": spec._normalised()})
+        return spec if spec.name else spec.renamed(spec._default_name())
 
     @classmethod
-    def from_flags(cls, base: dict[str, Any], vary: list[str], seeds: str, name: str = "") -> SweepSpec:
+    def from_flags(cls, base: dict[str, Any], vary: list[str], seeds: str, name: str = "") -> ExperimentSpec:
         """From `beta=4,8,12` or `beta=4:32:4` for each axis, and `1-10` or `1,3,5`."""
         axes = []
         for text in vary:
             field, equals, values = text.partition("=")
             if not equals:
-                raise ConfigError(f"vary = {text!r} is not allowed: such as beta=4,8,12.")
+                raise ConfigError(f"vary must be such as beta=4,8,12 (got {text!r}).")
             field = field.strip().replace("-", "_")
             axes.append({"field": field, "values": read_values(field, values)})
         return cls.parse({"name": name, "base": base, "axes": axes, "seeds": seeds})
 
     @classmethod
-    def from_yaml(cls, text: str) -> SweepSpec:
+    def race(
+        cls, methods: str | Sequence[str], settings: Mapping[str, Any], seeds: str, name: str = ""
+    ) -> ExperimentSpec:
+        """Several methods on one function.
+
+        Args:
+            methods: Entrants, as a list or with commas.
+            settings: By their flat names, for all entrants that have them.
+            seeds: As `1-3,7`.
+            name: What it is called.
+        """
+        for forbidden in ("seed", "method"):
+            if forbidden in settings:
+                raise ConfigError(f"{forbidden} is not allowed in a race: give {forbidden}s.")
+        texts = methods.split(",") if isinstance(methods, str) else methods
+        entrants = list(dict.fromkeys(Entrant.parse(text).text for text in texts if text.strip()))
+        if not entrants:
+            raise ConfigError("methods is missing: at least one method.")
+        numbers = race_seeds(seeds)
+        if len(entrants) * len(numbers) > MAX_RACE_RUNS:
+            raise ConfigError(
+                f"{len(entrants)} methods from {len(numbers)} seeds are too many: at most "
+                f"{MAX_RACE_RUNS} runs in a race."
+            )
+        axes = [{"field": "method", "values": entrants}]
+        return cls.parse({"name": name, "base": nested_config(settings), "axes": axes, "seeds": numbers})
+
+    @classmethod
+    def of_runs(cls, rows: Sequence[RunRow]) -> ExperimentSpec:
+        """The race that runs of one function and budget are: their methods and seeds."""
+        first = rows[0].config
+        return cls.parse(
+            {
+                "base": {"objective": first["objective"], "budget": first["budget"]},
+                "axes": {"method": list(dict.fromkeys(entrant_of(row.config).text for row in rows))},
+                "seeds": list(dict.fromkeys(row.seed for row in rows)),
+            }
+        )
+
+    @classmethod
+    def from_yaml(cls, text: str) -> ExperimentSpec:
         """From a file such as `to_yaml` writes; JSON is YAML too."""
         try:
             # Dates and sets become texts, of which the checks can say what is wrong with them.
             given = json.loads(json.dumps(yaml.safe_load(text), default=str))
         except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
-            raise ConfigError(f"The sweep is not YAML: {' '.join(str(error).split())}.") from None
+            raise ConfigError(f"The experiment is not YAML: {' '.join(str(error).split())}.") from None
         return cls.parse(given)
 
     @classmethod
-    def from_json(cls, text: str) -> SweepSpec:
+    def from_json(cls, text: str) -> ExperimentSpec:
         """From what `to_json` gave."""
         return cls.parse(json.loads(text))
 
@@ -131,12 +190,14 @@ class SweepSpec(Frozen):
         return [axis.field for axis in self.axes]
 
     @property
+    def is_race(self) -> bool:
+        """Whether only the method varies."""
+        return self.fields == ["method"]
+
+    @property
     def total(self) -> int:
         """How many runs it has."""
-        count = len(self.seeds)
-        for axis in self.axes:
-            count *= len(axis.values)
-        return count
+        return len(self.seeds) * math.prod(len(axis.values) for axis in self.axes)
 
     def cells(self) -> list[Cell]:
         """Every combination, the last axis changing fastest."""
@@ -148,50 +209,232 @@ class SweepSpec(Frozen):
     def config(self, cell: Cell, seed: int) -> RunConfig:
         """The run of that cell and seed."""
         try:
-            return cell_config(self.base, cell.values, seed)
+            return _cell_config(self.base, cell.values, seed)
         except ConfigError as error:
             raise ConfigError(f"Cell {cell.label}: {error}") from None
+
+    def first_configs(self) -> list[RunConfig]:
+        """A run of each cell: seeds cost the same."""
+        return [planned.config for planned in self.planned()[:: len(self.seeds)]]
+
+    def run_name(self, planned: Planned) -> str:
+        """What a run of it is called."""
+        if not self.is_race:
+            return f"{self.name}: {planned.cell.label}"
+        config = planned.config
+        label = label_of(config.model_dump(mode="json"))
+        return f"{label} on {config.function}, D = {config.D}"
 
     def planned(self) -> tuple[Planned, ...]:
         """Every run, cell by cell."""
         return _planned(self.to_json())
 
+    def renamed(self, name: str) -> ExperimentSpec:
+        """The same under another name."""
+        return self.model_copy(update={"name": name})
+
     def _check(self) -> None:
         """Every cell, before anything starts; seeds have been checked."""
         if self.total > MAX_PLANNED:
-            raise ConfigError(f"{self.total} runs are not allowed: at most {MAX_PLANNED}.")
-        for cell in self.cells():
+            raise ConfigError(f"{self.total} runs are too many: at most {MAX_PLANNED}.")
+        cells = self.cells()
+        if "method" in self.fields:
+            methods = {Entrant.parse(str(cell.values["method"])).method for cell in cells}
+            self._check_base(methods)
+        for cell in cells:
             self.config(cell, self.seeds[0])
+
+    def _check_base(self, methods: set[str]) -> None:
+        """Some method must have each setting of the base; the others drop it."""
+        optimizer = self.base.get("optimizer", {})
+        own = optimizer.get("method")
+        known = {name for method in methods | {own} & set(METHODS) for name in METHODS[method].model_fields}
+        for name in optimizer:
+            if name not in known | {"method"}:
+                raise ConfigError(f"{name[:40]} is not a setting of any of the methods.")
 
     def _normalised(self) -> tuple[Axis, ...]:
         """The values as the config has them: 4 is 4.0 where the field takes fractions."""
         first = self.cells()[0].values
         axes = []
         for axis in self.axes:
-            cells = (Cell(0, {**first, axis.field: value}) for value in axis.values)
-            taken = [setting_of(self.config(cell, self.seeds[0]), axis.field) for cell in cells]
-            values = tuple(checked_values(axis.field, taken))
-            axes.append(Axis(field=axis.field, values=values))
+            if axis.field == "method":
+                taken: list[Value] = [Entrant.parse(str(value)).text for value in axis.values]
+            else:
+                cells = (Cell(0, {**first, axis.field: value}) for value in axis.values)
+                taken = [self.config(cell, self.seeds[0]).setting(axis.field) for cell in cells]
+            axes.append(Axis(field=axis.field, values=_checked_values(axis.field, taken)))
         return tuple(axes)
 
     def _default_name(self) -> str:
         """`β and dₕ on sphere, D = 1000`."""
-        objective = self.config(self.cells()[0], self.seeds[0]).objective
-        name = " and ".join(f if f in NAMED else symbol(f) for f in self.fields)
+        config = self.config(self.cells()[0], self.seeds[0])
+        varied = " and ".join(field if field in NAMED else symbol(field) for field in self.fields)
+        name = "Race" if self.is_race else varied
         if "function" not in self.fields:
-            name += f" on {objective.name}"
-        return name if "D" in self.fields else f"{name}, D = {objective.D}"
+            name += f" on {config.function}"
+        return name if "D" in self.fields else f"{name}, D = {config.D}"
+
+
+def race_seeds(text: str) -> list[int]:
+    """The seeds of a race, each once."""
+    seeds = list(dict.fromkeys(read_seeds(text)))
+    if len(seeds) > MAX_RACE_SEEDS:
+        raise ConfigError(f"{len(seeds)} seeds are too many: at most {MAX_RACE_SEEDS}.")
+    return seeds
+
+
+# --- from the settings that all runs share to those of one cell -----------------------------
+
+
+def _cell_config(base: Mapping[str, Any], values: Mapping[str, Value], seed: int) -> RunConfig:
+    """Its values over the base.
+
+    Another method or function drops the settings that it does not have, and takes its own
+    defaults where neither the base nor an axis gives a value.
+    """
+    objective, optimizer = dict(base.get("objective", {})), dict(base.get("optimizer", {}))
+    entrant = Entrant.parse(str(values.get("method", optimizer.get("method", METHOD))))
+    function = str(values.get("function", objective.get("name", FUNCTION)))
+    parts = config_parts(entrant.method, function)
+    if entrant.method != optimizer.get("method", METHOD):
+        optimizer = {name: v for name, v in optimizer.items() if name in parts["optimizer"].model_fields}
+    others = {name for kind in KINDS.values() for name in kind.model_fields}
+    others -= set(parts["objective"].model_fields)
+    objective = {name: value for name, value in objective.items() if name not in others}
+    for name in values:
+        part = part_of(name)
+        if part and name != "function" and name not in parts[part].model_fields:
+            owner = f"function {function}" if part == "objective" else f"method {entrant.method}"
+            raise ConfigError(f"{name} is not a setting of the {owner}.")
+    optimizer |= {"method": entrant.method, **dict(entrant.changes)}
+    varied = {name: value for name, value in values.items() if name != "method"}
+    return parse_flat({**varied, "seed": seed}, {**base, "objective": objective, "optimizer": optimizer})
+
+
+def _own_settings(base: dict[str, Any]) -> dict[str, Any]:
+    """`base` without its seed; of a whole config only what `parse` would not fill in.
+
+    A form gives a whole config, in which nobody can tell a default from a choice. Its defaults
+    must follow the cell: c that of the function, d_h that of D, the kernel that of the variant.
+    """
+    parts = {name: _as_dict(base.get(name) or {}, name) for name in _PARTS}
+    method, function = parts["optimizer"].get("method"), parts["objective"].get("name")
+    if method in list(METHODS) and function in names():
+        models = config_parts(method, function)
+        if all(set(models[name].model_fields) - {"kind"} <= set(parts[name]) for name in _PARTS):
+            parts = _without_defaults(parts)
+    rest = {name: value for name, value in base.items() if name not in (*_PARTS, "seed")}
+    return {**{name: part for name, part in parts.items() if part}, **rest}
+
+
+def _without_defaults(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What a config of the same function, D, method and variant would not have by itself.
+
+    `RunConfig.given` would say so too, but a base need not fit by itself: only each cell must.
+    """
+    tags = {"objective": ("name", "D"), "optimizer": ("method", "variant")}
+    kept = {home: {name: parts[home][name] for name in tags[home] if name in parts[home]} for home in tags}
+    defaults = RunConfig.parse(kept).model_dump(mode="json")
+    for home, settings in parts.items():
+        for name, value in settings.items():
+            if name != "kind" and value != defaults[home].get(name):
+                kept[home][name] = value
+    return kept
 
 
 @lru_cache(maxsize=16)
 def _planned(text: str) -> tuple[Planned, ...]:
-    """By its JSON text, as pages ask for the same sweep every second."""
-    return tuple(_plan_runs(SweepSpec.model_validate_json(text)))
+    """By its JSON text, as pages ask for the same experiment every second."""
+    return tuple(_plan_runs(ExperimentSpec.model_validate_json(text)))
 
 
-def _plan_runs(spec: SweepSpec) -> Iterator[Planned]:
+def _plan_runs(spec: ExperimentSpec) -> Iterator[Planned]:
     for cell in spec.cells():
         config = spec.config(cell, spec.seeds[0])
         for seed in spec.seeds:
             seeded = config.with_seed(seed)
             yield Planned(cell, seed, seeded, config_hash(seeded))
+
+
+# --- the parts of an experiment as a file or a form gives them, checked in plain words --------
+
+
+def _as_dict(given: Any, what: str) -> dict[str, Any]:
+    """A copy of an object with named fields."""
+    if not isinstance(given, dict):
+        raise ConfigError(f"{what} must be an object with named fields (got {_short(given)}).")
+    return {str(name): value for name, value in given.items()}
+
+
+def _checked_name(given: Any) -> str:
+    """One line, not too long."""
+    if not isinstance(given, str):
+        raise ConfigError(f"name must be a text (got {_short(given)}).")
+    plain = " ".join("".join(c if c.isprintable() else " " for c in given).split())
+    if len(plain) > MAX_NAME:
+        raise ConfigError(f"name must have at most {MAX_NAME} characters (got {len(plain)}).")
+    return plain
+
+
+def _checked_seeds(given: Any) -> tuple[int, ...]:
+    """A list of different seeds, or a text such as 1-10."""
+    seeds = read_seeds(given) if isinstance(given, str) else given
+    if not isinstance(seeds, (list, tuple)) or not seeds:
+        raise ConfigError(f"seeds must be numbers such as 1-10 or 1,3,5 (got {_short(given)}).")
+    for seed in seeds:
+        if type(seed) is not int or not 0 <= seed <= MAX_SEED:
+            raise ConfigError(f"A seed must be a whole number from 0 to {MAX_SEED} (got {_short(seed)}).")
+    if len(set(seeds)) != len(seeds):
+        raise ConfigError(f"seeds must all be different (got {_short(given)}).")
+    return tuple(seeds)
+
+
+def _checked_axes(given: Any) -> tuple[Axis, ...]:
+    """One or two axes: objects of field and values, or short as `{beta: [4, 8], D: "50:90:10"}`."""
+    if isinstance(given, dict):
+        given = [{"field": field, "values": values} for field, values in given.items()]
+    if not isinstance(given, (list, tuple)):
+        raise ConfigError(f"axes must be a list of field and values (got {_short(given)}).")
+    axes = tuple(_checked_axis(axis) for axis in given)
+    names = [axis.field for axis in axes]
+    if len(set(names)) != len(names) or not 1 <= len(names) <= 2:
+        raise ConfigError(f"One or two different settings must vary (got {', '.join(names) or 'none'}).")
+    return axes
+
+
+def _checked_axis(given: Any) -> Axis:
+    axis = _as_dict(given, "axis")
+    for name in axis:
+        if name not in ("field", "values"):
+            raise ConfigError(f"{name} is not a part of an axis: field, values.")
+    field = axis.get("field")
+    if field == "seed":
+        raise ConfigError("seed cannot vary as a setting: an experiment has its seeds.")
+    if not isinstance(field, str) or field not in sweepable():
+        raise ConfigError(f"What varies must be a setting of a run (got {_short(field)}).")
+    return Axis(field=field, values=_checked_values(field, axis.get("values")))
+
+
+def _checked_values(field: str, given: Any) -> tuple[Value, ...]:
+    """Different values of a field; whether the field takes them is seen later."""
+    values = read_values(field, given) if isinstance(given, str) else given
+    if not isinstance(values, (list, tuple)):
+        raise ConfigError(f"{field} must be a list of values, or a range (got {_short(given)}).")
+    for value in values:
+        if not isinstance(value, (str, int, float)) or (
+            isinstance(value, float) and not math.isfinite(value)
+        ):
+            raise ConfigError(f"{field} must be a number or a name (got {_short(value)}).")
+    least = 1 if field == "method" else 2
+    if not least <= len(values) <= MAX_VALUES or len(set(values)) != len(values):
+        raise ConfigError(
+            f"{field} must have from {least} to {MAX_VALUES} values, all different (got {_short(given)})."
+        )
+    return tuple(values)
+
+
+def _short(value: Any) -> str:
+    """As Python writes it, not too long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

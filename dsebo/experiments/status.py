@@ -5,13 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from dsebo.config import flat_config, predict
-from dsebo.experiments.plan import seconds_left
-from dsebo.experiments.progress import waiting_words
-from dsebo.experiments.race import seeds_text
-from dsebo.experiments.records import SweepRow
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.progress import seconds_left, waiting_words
+from dsebo.experiments.records import ExperimentRow
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.settings import core_count
-from dsebo.text import count, duration, part, symbol, value_label
+from dsebo.text import count, duration, part, seeds_text, symbol, value_label
 
 SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones
 MOST_VALUES = 8  # of an axis that are written out
@@ -26,7 +24,7 @@ WORDS = {
 WANTED = {"pause": "Pausing after the evaluations under way.", "cancel": "Being cancelled."}
 
 
-def words(row: SweepRow) -> str:
+def words(row: ExperimentRow) -> str:
     """What a reader should know of its state; empty where that is clear."""
     if row.state == "running":
         return WANTED.get(row.wanted, "")
@@ -41,7 +39,7 @@ def share(frame: pd.DataFrame) -> float:
     return float(min(1.0, done.sum() / total)) if total else 0.0
 
 
-def progress_words(row: SweepRow, frame: pd.DataFrame) -> str:
+def progress_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
     """`23 of 70 runs finished · 2 failed · about 1 min left on 2 cores`."""
     states = frame["state"].value_counts()
     said = [f"{states.get('finished', 0)} of {count(len(frame), 'run')} finished"]
@@ -53,19 +51,19 @@ def progress_words(row: SweepRow, frame: pd.DataFrame) -> str:
     return " · ".join(said)
 
 
-def _left_words(row: SweepRow, frame: pd.DataFrame) -> str:
+def _left_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
     workers = row.workers or core_count()
     left = duration(time_left(row.spec, frame, workers))
     return f"about {left} left on {count(workers, 'core')}"
 
 
-def time_left(spec: SweepSpec, frame: pd.DataFrame, workers: int) -> float:
+def time_left(spec: ExperimentSpec, frame: pd.DataFrame, workers: int) -> float:
     """Seconds until all runs have finished: predicted, set right by what the finished ones took."""
     at_once = max(1, min(workers, int((frame["state"] != "finished").sum())))
     return seconds_left(spec, frame, _pace(spec, frame)) / at_once
 
 
-def _pace(spec: SweepSpec, frame: pd.DataFrame) -> float:
+def _pace(spec: ExperimentSpec, frame: pd.DataFrame) -> float:
     """Measured seconds for each predicted one."""
     done = frame[frame["state"] == "finished"]
     planned = spec.planned()
@@ -76,7 +74,7 @@ def _pace(spec: SweepSpec, frame: pd.DataFrame) -> float:
     return min(SLOWEST, max(FASTEST, measured / predicted))
 
 
-def setting_line(spec: SweepSpec) -> str:
+def setting_line(spec: ExperimentSpec) -> str:
     """`β = 1, 4, 8 · seeds 1-10 · Sphere · DSEBO · D = 1000 · d_e = 30 · budget 200`."""
     config = spec.config(spec.cells()[0], spec.seeds[0])
     flat = flat_config(config)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig, config_hash
-from dsebo.experiments.orders import Orders, SweepSlots
-from dsebo.experiments.progress import HELD, find_runs
+from dsebo.experiments.progress import HELD, MISSING, find_runs
 from dsebo.experiments.spec import Planned
-from dsebo.runs.commands import checked_name
-from dsebo.runs.slots import CoreTokens
+from dsebo.runs import commands
+from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
+from dsebo.store import schema
 from dsebo.store.errors import LeaseLost, StoreError
-from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.leases import Heartbeat, Lease, set_state
 from dsebo.store.records import versions
 from dsebo.store.rows import OwnerHash
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, claim, create
 
-TAG = "sweep"
+POLL_SECONDS = 0.25  # how soon it is seen what is wanted
 
 
 @dataclass(frozen=True)
@@ -30,17 +33,20 @@ class Task:
 
     Attributes:
         url: The store's, with its password.
-        sweep: The sweep's id and the token of the lease under which this is given out.
-        owner: Whose runs these are.
+        experiment: Its id and the token of the lease under which this is given out.
+        owner: The mark of whose runs these are.
         name: What a new run is called.
+        tag: The tag of a new run.
         planned: The run.
-        parent: The process whose children the workers are; None on a cluster.
+        parent: The process that works on the experiment, or whose children the workers are; None
+            on a cluster.
     """
 
     url: str
-    sweep: Lease
+    experiment: Lease
     owner: OwnerHash
     name: str
+    tag: str
     planned: Planned
     parent: int | None = None
 
@@ -81,30 +87,30 @@ def work(task: Task) -> Outcome:
 
 def _work(store: Store, task: Task) -> Outcome:
     _check_version(task.planned)
-    found = _find(store, task)
-    if found is not None and found[1] == "finished":
-        return Outcome("finished", found[0], reused=True)
-    if found is not None and found[1] in HELD:
-        return Outcome("busy", found[0])
-    orders = Orders(store, task.sweep, task.parent)
-    if orders.wanted() in ("cancel", "stop"):
+    run_id, state = _find(store, task)
+    if state == "finished":
+        return Outcome("finished", run_id, reused=True)
+    if state in HELD:
+        return Outcome("busy", run_id)
+    wanted = Wanted(store, task.experiment, task.parent)
+    if wanted.now() in ("cancel", "stop"):
         return Outcome("stopped")
     try:
-        lease = _begin(store, task) if found is None else claim(store, found[0])
+        lease = _begin(store, task) if run_id is None else claim(store, run_id)
     except _Taken:
         return Outcome("busy")
     except StoreError:
-        if found is None:
+        if run_id is None:
             raise
-        return Outcome("busy", found[0])  # someone was quicker
-    return _carry_out(store, task, lease, orders)
+        return Outcome("busy", run_id)  # someone was quicker
+    return _carry_out(store, task, lease, wanted)
 
 
-def _find(store: Store, task: Task) -> tuple[str, str] | None:
-    """(id, state) of the run that stands for the planned one."""
+def _find(store: Store, task: Task) -> tuple[str | None, str]:
+    """(id, state) of the run that stands for the planned one; (None, MISSING) where there is none."""
     with store.read() as connection:
-        found = find_runs(connection, [task.planned], task.owner).get(task.planned.hash)
-    return None if found is None else (str(found[0].id), found[1])
+        known = find_runs(connection, [task.planned], task.owner).get(task.planned.hash)
+    return (None, MISSING) if known is None else (str(known[0].id), known[1])
 
 
 def _begin(store: Store, task: Task) -> Lease:
@@ -114,17 +120,17 @@ def _begin(store: Store, task: Task) -> Lease:
         if find_runs(connection, [task.planned], task.owner):
             raise _Taken("The run has been begun by another process.")
 
-    names = [checked_name(task.name)]
-    new = NewRuns([task.planned.config], names, [TAG], task.owner, group=task.sweep.run_id)
+    names, group = [commands.checked_name(task.name)], task.experiment.run_id
+    new = NewRuns([task.planned.config], names, [task.tag], task.owner, group=group)
     return create(store, new, check)[0]
 
 
-def _carry_out(store: Store, task: Task, lease: Lease, orders: Orders) -> Outcome:
+def _carry_out(store: Store, task: Task, lease: Lease, wanted: Wanted) -> Outcome:
     heartbeat = Heartbeat(store)
     heartbeat.hold([lease])
     cores = None if task.parent is None else _tokens()
-    slots = SweepSlots(store, lease, orders, cores)
-    said = ""
+    slots = ExperimentSlots(store, lease, wanted, cores)
+    problem = ""
     try:
         for _ in Session(store, lease, heartbeat, slots).events():
             pass
@@ -133,18 +139,20 @@ def _carry_out(store: Store, task: Task, lease: Lease, orders: Orders) -> Outcom
     except StoreError:
         raise
     except Exception as error:  # the run is stored as failed; the others go on
-        said = f"{type(error).__name__}: {error}"
+        problem = f"{type(error).__name__}: {error}"
     finally:
         heartbeat.close()
     row = store.get_run(lease.run_id)
     kind = row.state if row.state in ("finished", "failed", "cancelled") else "stopped"
-    return Outcome(kind, row.id, said or row.error or "")
+    return Outcome(kind, row.id, problem or row.error or "")
 
 
 def _check_version(planned: Planned) -> None:
     """A worker with another engine would make other runs than those that are planned."""
     if config_hash(RunConfig.parse(planned.config.model_dump(mode="json"))) != planned.hash:
-        raise StoreError(f"A worker has another engine than the sweep: dsebo {versions()['dsebo']} there.")
+        raise StoreError(
+            f"A worker has another engine than the experiment: dsebo {versions()['dsebo']} there."
+        )
 
 
 @lru_cache(maxsize=4)
@@ -156,3 +164,80 @@ def _store(url: str) -> Store:
 @lru_cache(maxsize=1)
 def _tokens() -> CoreTokens:
     return CoreTokens(live=False)
+
+
+class Wanted:
+    """What is wanted of an experiment, as one of its workers sees it.
+
+    Args:
+        store: Where the experiment is.
+        lease: Its id and the token of the lease under which this work was given out.
+        parent: The process that gave it out, where it is this one or its parent.
+    """
+
+    def __init__(self, store: Store, lease: Lease, parent: int | None = None) -> None:
+        self._store, self._lease, self._parent = store, lease, parent
+        self._read_at, self._known = 0.0, "run"
+
+    def now(self) -> str:
+        """ "run", "pause", "cancel", or "stop" where nobody waits for this work any more."""
+        if self._parent not in (None, os.getpid(), os.getppid()):
+            return "stop"
+        if time.monotonic() - self._read_at >= POLL_SECONDS:
+            self._known, self._read_at = self._read(), time.monotonic()
+        return self._known
+
+    def _read(self) -> str:
+        table = schema.experiment.c
+        chosen = select(table.wanted, table.lease_token, table.lease_expires)
+        with self._store.read() as connection:
+            row = connection.execute(chosen.where(table.id == self._lease.run_id)).one_or_none()
+        if row is None or row.lease_token != self._lease.token or row.lease_expires < time.time():
+            return "stop"
+        return str(row.wanted)
+
+
+class ExperimentSlots(FairSlots):
+    """The slot of one run: it is free while its experiment is to run and a core is free.
+
+    Args:
+        store: Where the run is.
+        run: The run's lease.
+        wanted: What is wanted of the experiment.
+        cores: The tokens of this machine; None where a cluster shares out its own.
+    """
+
+    def __init__(self, store: Store, run: Lease, wanted: Wanted, cores: CoreTokens | None) -> None:
+        super().__init__(1, cores)
+        self._store, self._run, self._wanted = store, run, wanted
+        self._opened = self._paused = False
+
+    def acquire(self, stop: threading.Event) -> bool:
+        """Wait until the next evaluation may start; False when the run is to end instead."""
+        while not stop.is_set():
+            wanted = self._wanted.now()
+            if wanted == "pause":
+                self._pause(stop)
+                continue
+            self._paused = False
+            if wanted == "cancel" and self._opened:
+                commands.order(self._store, self._run.run_id, "cancel")  # the session reads it
+                return False
+            if wanted != "run":
+                stop.set()
+            elif self._cores is None or self._cores.acquire(stop, POLL_SECONDS):
+                self._opened = True
+                return True
+        return False
+
+    def release(self) -> None:
+        """Give the core back."""
+        if self._cores is not None:
+            self._cores.release()
+
+    def _pause(self, stop: threading.Event) -> None:
+        """Keep the run, and say so; it goes on by itself."""
+        if not self._paused:
+            set_state(self._store, schema.run, self._run, "paused")
+            self._paused = True
+        stop.wait(POLL_SECONDS)

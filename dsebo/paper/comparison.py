@@ -17,12 +17,13 @@ import numpy as np
 
 from dsebo.analysis.facts import facts
 from dsebo.config import RunConfig, parse_flat
-from dsebo.experiments.race import Entrant, seeds_text
+from dsebo.experiments.entrants import Entrant
 from dsebo.paper.bundled import FUNCTIONS, ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, paper_results
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
+from dsebo.text import seeds_text
 from objectives.fields import ConfigError
 
 REPEATS = 10  # the paper's

@@ -290,7 +290,7 @@ def renew(store: Store, tokens: list[str]) -> None:
         return
     now = time.time()
     with store.write() as connection:
-        for table in (schema.run, schema.sweep):
+        for table in (schema.run, schema.experiment):
             connection.execute(
                 update(table)
                 .where(table.c.lease_token.in_(tokens))

@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 # The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.
@@ -140,9 +140,9 @@ prediction = Table(
     Column("created", Double, nullable=False),
 )
 
-# since schema 4
-sweep = Table(
-    "sweep",
+# since schema 4, under this name since schema 7
+experiment = Table(
+    "experiment",
     metadata,
     Column("id", String(32), primary_key=True),  # also the group of the runs that it makes
     Column("name", Text, nullable=False),
@@ -162,5 +162,5 @@ sweep = Table(
     Column("lease_host", Text),
     Column("lease_pid", Integer),
     Column("lease_process", Text),
-    Index("sweep_created", "created", "id"),
+    Index("experiment_created", "created", "id"),
 )

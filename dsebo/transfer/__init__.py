@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from dsebo.experiments.records import SweepRow, progress
+from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.store.store import Store
 from dsebo.transfer.bundle import export_json
 from dsebo.transfer.loading import import_bytes, import_path
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 RunsWriter = Callable[[Store, Sequence[str]], bytes]
-ExperimentWriter = Callable[[Store, SweepRow], bytes]
+ExperimentWriter = Callable[[Store, ExperimentRow], bytes]
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,19 @@ def _runs_report(store: Store, ids: Sequence[str]) -> bytes:
     return export_html(store, ids)
 
 
-def _experiment_report(store: Store, row: SweepRow) -> bytes:
+def _experiment_report(store: Store, row: ExperimentRow) -> bytes:
     from dsebo.transfer.html import export_experiment_html
 
     return export_experiment_html(store, row)
 
 
-def _table(store: Store, row: SweepRow) -> bytes:
+def _table(store: Store, row: ExperimentRow) -> bytes:
     from dsebo.charts.cells import cell_table
 
     return cell_table(progress(store, row), row.spec.fields).to_csv(index=False).encode()
 
 
-def _yaml(store: Store, row: SweepRow) -> bytes:
+def _yaml(store: Store, row: ExperimentRow) -> bytes:
     return row.spec.to_yaml().encode()
 
 

@@ -20,7 +20,7 @@ from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import default_scale
 from dsebo.experiments.findings import report
-from dsebo.experiments.records import SweepRow, progress
+from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.experiments.status import progress_words, setting_line
 from dsebo.runs.data import RunData, read_run
 from dsebo.store.store import Store
@@ -44,12 +44,12 @@ def export_html(store: Store, ids: Sequence[str]) -> bytes:
     return _page(count(len(runs), "run"), "", [*sections, *(_run(run) for run in runs)])
 
 
-def export_experiment_html(store: Store, row: SweepRow) -> bytes:
+def export_experiment_html(store: Store, row: ExperimentRow) -> bytes:
     """What an experiment shows, its charts and its table, in the same kind of file."""
     return experiment_page(row, progress(store, row), finished_curves(store, progress(store, row)))
 
 
-def experiment_page(row: SweepRow, frame: pd.DataFrame, curves: Mapping[str, Curves]) -> bytes:
+def experiment_page(row: ExperimentRow, frame: pd.DataFrame, curves: Mapping[str, Curves]) -> bytes:
     """The file, from how the runs stand and the curves of the finished ones by their ids."""
     axes = row.spec.fields
     findings = report(frame, axes)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from dsebo.charts.curves import Curves, finished_curves
 from dsebo.experiments.findings import Report, finished, report
-from dsebo.experiments.records import SweepRow, progress
+from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.store import Store
@@ -115,7 +115,7 @@ class SharedCache:
 
         return self.fresh(("runs", str(store.engine.url), *ids), read)
 
-    def frame(self, store: Store, row: SweepRow) -> pd.DataFrame:
+    def frame(self, store: Store, row: ExperimentRow) -> pd.DataFrame:
         """How the runs of an experiment stand."""
         return self.fresh(("frame", str(store.engine.url), row.id), lambda: progress(store, row))
 
@@ -129,7 +129,7 @@ class SharedCache:
             known[run] = self._curves.put((run, budgets[run]), curve)
         return known
 
-    def report(self, row: SweepRow, frame: pd.DataFrame) -> Report:
+    def report(self, row: ExperimentRow, frame: pd.DataFrame) -> Report:
         """What is seen; said again only when a run has finished or failed."""
         return self._reports.made((row.id, ended_runs(frame)), lambda: report(frame, row.spec.fields))
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dsebo.experiments.child import start_child
-from dsebo.experiments.limits import sweep_check
-from dsebo.experiments.records import SweepRow, delete_sweep, get_sweep, order
+from dsebo.experiments.limits import experiment_check
+from dsebo.experiments.records import ExperimentRow, delete_experiment, get_experiment, tell
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.text import count, plain
@@ -156,7 +156,7 @@ def compare_button(ids: Sequence[str]) -> None:
 # --- an experiment ------------------------------------------------------------------------------
 
 
-def experiment_controls(row: SweepRow, close: Callable[[], None]) -> None:
+def experiment_controls(row: ExperimentRow, close: Callable[[], None]) -> None:
     """The buttons that fit the experiment's state; others only watch.
 
     Args:
@@ -182,35 +182,35 @@ def experiment_controls(row: SweepRow, close: Callable[[], None]) -> None:
         action("Cancel", "stop", lambda: _tell(row, "cancel"))
 
 
-def _goes(row: SweepRow) -> bool:
+def _goes(row: ExperimentRow) -> bool:
     """Whether it works, or will as soon as its process has started."""
     forgotten = row.started is None and time.time() - row.created > SLOW_START
     return row.wanted == "run" and (row.state == "running" or (row.state == "queued" and not forgotten))
 
 
-def _tell(row: SweepRow, wanted: str) -> None:
+def _tell(row: ExperimentRow, wanted: str) -> None:
     """Pass it on to who works on it; refused where nobody does."""
     _check_control(row)
-    state = order(session.manager().store, row.id, wanted)
+    state = tell(session.manager().store, row.id, wanted)
     if state is not None:
         raise StoreError(f"Experiment {row.short_id} is {state}: there is nothing to {wanted}.")
 
 
-def _go_on(row: SweepRow) -> None:
+def _go_on(row: ExperimentRow) -> None:
     """Tell its process; where there is none, start another from what is stored."""
     _check_control(row)
     manager = session.manager()
-    if order(manager.store, row.id, "run") is not None:
-        start_child(manager.store, row.id, sweep_check(manager.settings, session.owner(), row.spec))
+    if tell(manager.store, row.id, "run") is not None:
+        start_child(manager.store, row.id, experiment_check(manager.settings, session.owner(), row.spec))
 
 
-def _delete(row: SweepRow, close: Callable[[], None]) -> None:
+def _delete(row: ExperimentRow, close: Callable[[], None]) -> None:
     _check_control(row)
-    delete_sweep(session.manager().store, row.id)
+    delete_experiment(session.manager().store, row.id)
     close()
 
 
-def _check_control(row: SweepRow) -> None:
+def _check_control(row: ExperimentRow) -> None:
     """The rights may have changed since a button was drawn, and the experiment may be gone."""
-    if not session.manager().may_control(get_sweep(session.manager().store, row.id), session.owner()):
+    if not session.manager().may_control(get_experiment(session.manager().store, row.id), session.owner()):
         raise StoreError(f"Experiment {row.short_id} belongs to someone else.")

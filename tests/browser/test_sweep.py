@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from dsebo.experiments.holding import claim_sweep, release_sweep
-from dsebo.experiments.records import create_sweep
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.records import claim, create_experiment
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.worker import stored_run
+from dsebo.store import leases, schema
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
 from tests.browser.conftest import settle, shot
@@ -137,7 +137,7 @@ def _curves_and_files(page: Any, folder: Path) -> None:
     assert Path(table.value.path()).read_text().count("\n") == 3
     with page.expect_download() as settings:
         page.get_by_role("button", name=FORMATS["yaml"].label).click()
-    assert SweepSpec.from_yaml(Path(settings.value.path()).read_text()).total == 12
+    assert ExperimentSpec.from_yaml(Path(settings.value.path()).read_text()).total == 12
     with page.expect_download() as report:
         page.get_by_role("button", name=FORMATS["html"].label).click()
     assert "plotly-graph-div" in Path(report.value.path()).read_text()
@@ -183,12 +183,12 @@ def two_axes(folder: Path, example: str) -> str:
     """The id of a finished sweep of two axes, in the server's store."""
     base = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 12}
     axes = {"K": [10, 100, 1000], "function": ["sphere", "levy"]}
-    spec = SweepSpec.parse({"base": base, "axes": axes, "seeds": "1-7"})
+    spec = ExperimentSpec.parse({"base": base, "axes": axes, "seeds": "1-7"})
     store = Store.open(f"sqlite:///{folder}/runs.db")
     for one in spec.planned():
         list(stored_run(one.config, store, "two axes"))
-    sweep_id = create_sweep(store, spec)
-    release_sweep(store, claim_sweep(store, sweep_id, 2), "finished")
+    sweep_id = create_experiment(store, spec)
+    leases.release(store, schema.experiment, claim(store, sweep_id, 2), "finished")
     store.close()
     return sweep_id
 

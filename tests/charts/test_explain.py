@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dsebo.charts.explain import arms_figure, feed, steps
-from dsebo.experiments.race import Race
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.run import run
 
 EVENT = {
@@ -78,8 +78,8 @@ TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}
     ("method", "rows", "dots"), [("bandit-softmax", 3, 2), ("bandit-c-ucb", 2, 2), ("bandit-random", 2, 1)]
 )
 def test_a_bandits_arms(method: str, rows: int, dots: int) -> None:
-    race = Race.parse(method, TASK, "1")
-    events = [e.to_json() for e in run(race.config(race.entrants[0])) if e.kind == "arm-pulled"]
+    race = ExperimentSpec.race(method, TASK, "1")
+    events = [e.to_json() for e in run(race.first_configs()[0]) if e.kind == "arm-pulled"]
     first, last = events[0], events[-1]
     figure = arms_figure(last, method)
     assert list(figure.data[0].x) == [f"d = {d}" for d in last["dims"]]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from dsebo.cli import app
 from dsebo.config import parse_flat
+from dsebo.experiments.records import list_experiments
 from dsebo.parsing import config_flags
 from dsebo.run import run
 from dsebo.store.rows import RunFilter
@@ -52,7 +53,7 @@ def test_a_race_ends_with_a_table_and_is_stored(url: str) -> None:
     methods = {line[3:23].strip() for line in lines[1:4]}
     assert methods == {"DSEBO, dₕ = 10", "Random search", "Centre of the box"}
     assert "The centre of the box has 4.004; F* = 0. Means over 2 seeds." in shown.stdout
-    assert "2 methods from 2 seeds: about" in shown.stderr
+    assert "2 methods from 2 seeds: 4 runs; about 1 s on 1 worker" in shown.stderr
     assert "Random search: about" in shown.stderr
     store = Store.open(url)
     rows = store.list_runs(RunFilter(tags=["race"]), descending=False)
@@ -63,6 +64,25 @@ def test_a_race_ends_with_a_table_and_is_stored(url: str) -> None:
         ("random", 2, "finished"),
     ]
     assert rows[0].config["optimizer"]["d_h"] == 10
+    store.close()
+
+
+def test_a_race_is_an_experiment_whose_runs_are_reused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = ["--methods", "random,centre", *SMALL, "--seeds", "1-2", "--db", url, "--json"]
+    first = json.loads(race(*flags).stdout)
+    longer = json.loads(race(*flags[:-3], "--seeds", "1-3", *flags[-3:]).stdout)
+    assert [run["id"] for run in longer["runs"][:4]] == [run["id"] for run in first["runs"]]
+    assert [run["seed"] for run in longer["runs"]] == [1, 1, 2, 2, 3, 3]
+    monkeypatch.setenv("DSEBO_DB", url)
+    again = race(first["id"][:8], "--json")
+    assert json.loads(again.stdout) == first
+    shown = race(first["id"], "--resume")
+    assert "4 runs, 4 of them in the store already; nothing left to run." in shown.stderr
+    swept = CliRunner().invoke(app, ["sweep", first["id"]])
+    assert "Random search" in swept.stdout
+    store = Store.open(url)
+    assert store.count_runs() == 6
+    assert [row.name for row in list_experiments(store)] == ["Race on sphere, D = 40"] * 2
     store.close()
 
 
@@ -90,7 +110,7 @@ def test_the_papers_value_stands_beside_ours() -> None:
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--methods", "dsebo,simplex"], "methods = 'simplex' is not allowed: one of dsebo"),
+        (["--methods", "dsebo,simplex"], "method = 'simplex' is not allowed: one of dsebo"),
         (["--seeds", "3-1"], "seeds = '3-1' is not allowed"),
         (["--D", "many"], must("D", config_flags()["D"].allowed, "many")),
         (["--seed", "4"], "seed is not allowed in a race: give seeds."),
@@ -118,7 +138,9 @@ def test_an_interrupted_race_says_how_to_go_on(url: str) -> None:
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     row = next(row for row in store.list_runs() if row.method == "dsebo")
-    assert f"Interrupted after 1 of 2 runs. dsebo resume {row.short_id}" in errors
     assert row.state == "interrupted"
+    experiment = list_experiments(store)[0]
+    assert experiment.state == "interrupted"
+    assert f"Interrupted after 1 of 2 runs; dsebo race {experiment.short_id} --resume goes on." in errors
     assert "Traceback" not in errors
     store.close()

@@ -14,10 +14,15 @@ from typer.testing import CliRunner
 
 from dsebo.cli import app
 from dsebo.experiments.presets import PRESETS
-from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, list_sweeps, progress
+from dsebo.experiments.records import (
+    ExperimentRow,
+    create_experiment,
+    get_experiment,
+    list_experiments,
+    progress,
+)
 from dsebo.store.store import Store
-from tests.experiments.helpers import ThreadEngine, make, random_spec, spec
-from tests.experiments.test_records import hold
+from tests.experiments.helpers import ThreadEngine, hold, make, random_spec, spec
 
 FLAGS = ["--D", "50", "--d-e", "5", "--method", "random", "--budget", "5", "--vary", "c=1,2"]
 
@@ -35,9 +40,9 @@ def dsebo(*words: Any) -> Result:
 
 
 def test_a_sweep_of_flags(store: Store) -> None:
-    done = dsebo(*FLAGS, "--seeds", "1-2", "--name", "by flags")
+    done = dsebo(*FLAGS, "--seeds", "1-2", "--name", "by flags", "--workers", "2")
     assert done.exit_code == 0, done.output
-    row = list_sweeps(store)[0]
+    row = list_experiments(store)[0]
     assert (row.name, row.state, row.spec.seeds) == ("by flags", "finished", (1, 2))
     assert row.spec.base == {"objective": {"D": 50, "d_e": 5}, "optimizer": {"method": "random"}, "budget": 5}
     runs = progress(store, row)
@@ -49,12 +54,20 @@ def test_a_sweep_of_flags(store: Store) -> None:
     assert f"{runs['best'][:2].mean():.4g}" in done.stdout
 
 
+def test_what_is_short_starts_no_processes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dsebo.experiments.engines.LocalEngine", None)
+    done = dsebo(*FLAGS, "--seeds", "1-2")
+    assert done.exit_code == 0, done.output
+    assert "4 runs; about 1 s on 1 worker" in done.stderr
+    assert list_experiments(store)[0].state == "finished"
+
+
 def test_a_whole_config_and_flags_over_it(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps({"objective": {"D": 60, "d_e": 5}, "budget": 9, "seed": 7}))
     flags = ["--config", file, "--method", "random", "--budget", 4, "--vary", "c=1,2"]
     assert dsebo(*flags, "--seeds", "3").exit_code == 0
-    config = list_sweeps(store)[0].spec.planned()[0].config
+    config = list_experiments(store)[0].spec.planned()[0].config
     assert (config.objective.D, config.budget, config.seed) == (60, 4, 3)
 
 
@@ -70,12 +83,12 @@ def test_a_file_is_reused_and_resumed(store: Store, tmp_path: Path) -> None:
     assert store.count_runs() == 4
     again = dsebo(file, "--resume")
     assert again.exit_code == 0, again.output
-    assert len(list_sweeps(store)) == 1
+    assert len(list_experiments(store)) == 1
     third = dsebo(file)  # another sweep of the same runs
     assert third.exit_code == 0
     assert "4 runs, 4 of them in the store already; nothing left to run.\n" in third.stderr
     assert "If interrupted" not in third.stderr
-    assert (len(list_sweeps(store)), store.count_runs()) == (2, 4)
+    assert (len(list_experiments(store)), store.count_runs()) == (2, 4)
 
 
 def test_json_lines(store: Store) -> None:
@@ -101,12 +114,12 @@ def test_everything_is_exported(store: Store, tmp_path: Path, suffix: str) -> No
         frame = pd.read_csv(file) if suffix == "csv" else pd.read_parquet(file)
         assert len(frame) == 4 * 5
     other = tmp_path / f"again.{suffix}"
-    assert dsebo(list_sweeps(store)[0].id, "--export", other).exit_code == 0
+    assert dsebo(list_experiments(store)[0].id, "--export", other).exit_code == 0
     assert other.read_bytes() == file.read_bytes()
 
 
 def test_a_stored_sweep_is_shown_and_goes_on(store: Store) -> None:
-    sweep_id = create_sweep(store, random_spec(4))
+    sweep_id = create_experiment(store, random_spec(4))
     assert dsebo(sweep_id[:8]).exit_code == 0  # nobody had begun it
     shown = dsebo(sweep_id[:8])
     assert "finished: 4 of 4 runs finished" in shown.stdout
@@ -121,10 +134,10 @@ def test_failed_sweeps_end_with_1(store: Store, monkeypatch: pytest.MonkeyPatch)
         raise MemoryError
 
     monkeypatch.setattr("dsebo.experiments.engines.LocalEngine", lambda workers: ThreadEngine(workers, dies))
-    done = dsebo(*FLAGS, "--seeds", "1")
+    done = dsebo(*FLAGS, "--seeds", "1", "--workers", "2")
     assert done.exit_code == 1
     assert "2 of 2 runs did not finish" in done.stderr
-    row = list_sweeps(store)[0]
+    row = list_experiments(store)[0]
     assert f"dsebo sweep {row.short_id} --resume goes on." in done.stderr
     shown = dsebo(row.id)
     assert shown.exit_code == 1
@@ -135,7 +148,7 @@ def test_an_interrupted_sweep_ends_with_130(store: Store, monkeypatch: pytest.Mo
     def press(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dsebo.experiments.running.run_sweep", press)
+    monkeypatch.setattr("dsebo.experiments.running.run_experiment", press)
     done = dsebo(*FLAGS)
     assert done.exit_code == 130
     assert "--resume goes on." in done.stderr.splitlines()[-1]
@@ -145,27 +158,27 @@ def test_an_interrupted_sweep_ends_with_130(store: Store, monkeypatch: pytest.Mo
     ("words", "said"),
     [
         ([], "What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12."),
-        (["--preset", "x"], "preset = 'x' is not allowed: one of beta, beta-small, d_h, d_h-small"),
+        (["--preset", "x"], "preset must be one of beta, beta-small, d_h, d_h-small"),
         (["--preset", "beta", "--D", "50"], "beta has its own settings: leave the other flags out"),
         (["abc", "--preset", "beta"], "abc and --preset beta are two sweeps: give one."),
         (["--pause"], "What to sweep is missing"),
-        (["--preset", "beta", "--pause"], "--pause needs the id of a sweep."),
-        (["sweep.yaml", "--cancel"], "--cancel needs the id of a sweep."),
-        (["abc", "--cancel", "--resume"], "--pause, --cancel and --resume are three orders"),
-        (["abcdef", "--pause"], "id = 'abcdef' is not a sweep of this store."),
+        (["--preset", "beta", "--pause"], "--pause needs the id of an experiment."),
+        (["sweep.yaml", "--cancel"], "--cancel needs the id of an experiment."),
+        (["abc", "--cancel", "--resume"], "--pause, --cancel and --resume contradict one another"),
+        (["abcdef", "--pause"], "id = 'abcdef' is not an experiment of this store."),
         (["--D", "50"], "vary is missing: such as --vary beta=4,8,12."),
-        (["--vary", "beta"], "vary = 'beta' is not allowed: such as beta=4,8,12."),
-        (["--vary", "beta=1"], "beta = [1.0] is not allowed: from two to 200 values"),
+        (["--vary", "beta"], "vary must be such as beta=4,8,12 (got 'beta')."),
+        (["--vary", "beta=1"], "beta must have from 2 to 200 values, all different (got [1.0])"),
         (["--vary", "beta=1,2", "--seeds", "x"], "seeds = 'x' is not allowed"),
         (["--vary", "beta=1,2", "--seed", "3"], "--seed is not allowed in a sweep: --seeds 1-10."),
         (["--vary", "beta=1,2", "--d-h", "2000"], "Cell β = 1: d_h must be a whole number"),
-        (["--vary", "beta=1,2", "--workers", "0"], "workers = 0 is not allowed"),
-        (["--vary", "beta=1,2", "-o", "x.xls"], "export = 'x.xls' is not allowed"),
+        (["--vary", "beta=1,2", "--workers", "0"], "workers must be a whole number from 1 to 1024 (got 0)."),
+        (["--vary", "beta=1,2", "-o", "x.xls"], "export must be a file ending in .csv, .parquet"),
         (["--vary", "beta=1,2", "-o", "/no/where.csv"], "there is no folder /no"),
         (["--vary", "beta=1,2", "--cluster", "tcp://h:1"], "is not allowed with SQLite"),
         (["--vary", "beta=1,2", "--cluster", "tcp://h:1", "--workers", "2"], "has its own workers"),
         (["nothing.yaml"], "FILE = 'nothing.yaml' cannot be read: No such file"),
-        (["abcdef"], "id = 'abcdef' is not a sweep of this store."),
+        (["abcdef"], "id = 'abcdef' is not an experiment of this store."),
         (["abcdef", "--D", "50"], "abcdef has its own settings: leave the other flags out."),
     ],
 )
@@ -174,7 +187,7 @@ def test_bad_input_ends_with_2_and_one_sentence(store: Store, words: list[str], 
     assert done.exit_code == 2, done.output
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
-    assert list_sweeps(store) == []
+    assert list_experiments(store) == []
 
 
 def test_a_file_that_is_not_a_sweep(tmp_path: Path) -> None:
@@ -186,7 +199,7 @@ def test_a_file_that_is_not_a_sweep(tmp_path: Path) -> None:
 
 
 def test_a_sweep_at_work_elsewhere_is_not_taken(store: Store) -> None:
-    sweep_id = create_sweep(store, spec())
+    sweep_id = create_experiment(store, spec())
     hold(store, sweep_id)
     shown = dsebo(sweep_id)
     assert shown.exit_code == 0
@@ -197,31 +210,31 @@ def test_a_sweep_at_work_elsewhere_is_not_taken(store: Store) -> None:
 
 
 def test_a_preset_is_the_papers_sweep(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def at_once(opened: Store, sweep_id: str, *_: Any, **__: Any) -> SweepRow:
-        return get_sweep(opened, sweep_id)
+    def at_once(opened: Store, sweep_id: str, *_: Any, **__: Any) -> ExperimentRow:
+        return get_experiment(opened, sweep_id)
 
-    monkeypatch.setattr("dsebo.experiments.running.run_sweep", at_once)
+    monkeypatch.setattr("dsebo.experiments.running.run_experiment", at_once)
     done = dsebo("--preset", "c-small")
     assert done.exit_code == 0, done.output
     preset = next(preset for preset in PRESETS if preset.key == "c-small")
-    assert list_sweeps(store)[0].spec == preset.spec
+    assert list_experiments(store)[0].spec == preset.spec
 
 
 def test_orders_are_passed_on(store: Store) -> None:
-    sweep_id = create_sweep(store, spec())
+    sweep_id = create_experiment(store, spec())
     hold(store, sweep_id)
     paused = dsebo(sweep_id[:8], "--pause")
-    assert (paused.exit_code, paused.stdout) == (0, f"Sweep {sweep_id[:8]} is told to pause.\n")
-    assert get_sweep(store, sweep_id).wanted == "pause"
+    assert (paused.exit_code, paused.stdout) == (0, f"Experiment {sweep_id[:8]} is told to pause.\n")
+    assert get_experiment(store, sweep_id).wanted == "pause"
     hold(store, sweep_id, "paused")
-    assert dsebo(sweep_id[:8], "--resume").stdout == f"Sweep {sweep_id[:8]} is told to run.\n"
-    assert get_sweep(store, sweep_id).wanted == "run"
+    assert dsebo(sweep_id[:8], "--resume").stdout == f"Experiment {sweep_id[:8]} is told to run.\n"
+    assert get_experiment(store, sweep_id).wanted == "run"
     assert dsebo(sweep_id[:8], "--cancel").exit_code == 0
-    assert get_sweep(store, sweep_id).wanted == "cancel"
+    assert get_experiment(store, sweep_id).wanted == "cancel"
     hold(store, sweep_id, "cancelled")
     refused = dsebo(sweep_id[:8], "--pause")
     assert refused.exit_code == 2
-    assert refused.stderr == f"Sweep {sweep_id[:8]} is cancelled: there is nothing to pause.\n"
+    assert refused.stderr == f"Experiment {sweep_id[:8]} is cancelled: there is nothing to pause.\n"
 
 
 def test_a_sweep_over_the_limits_is_refused_with_the_figure(
@@ -233,4 +246,4 @@ def test_a_sweep_over_the_limits_is_refused_with_the_figure(
     done = dsebo(*FLAGS)
     assert done.exit_code == 2
     assert done.stderr == "budget = 5 is over the limit of 4 evaluations.\n"
-    assert list_sweeps(store) == []
+    assert list_experiments(store) == []

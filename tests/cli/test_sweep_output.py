@@ -6,22 +6,22 @@ import json
 
 import pytest
 
-from dsebo.cli.sweep_output import SweepOutput
-from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
+from dsebo.cli.experiments import SweepOutput
+from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, progress
 from dsebo.store.store import Store
 from tests.experiments.helpers import random_spec
 
-WAITS = "1 run is paused on the Runs page; the sweep waits for it."
+WAITS = "1 run is paused on the Runs page; the experiment waits for it."
 
 
 @pytest.fixture
-def sweep(store: Store) -> SweepRow:
-    return get_sweep(store, create_sweep(store, random_spec(4)))
+def sweep(store: Store) -> ExperimentRow:
+    return get_experiment(store, create_experiment(store, random_spec(4)))
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_run_that_is_paused_by_hand_is_said_once(
-    store: Store, sweep: SweepRow, capsys: pytest.CaptureFixture[str], as_json: bool
+    store: Store, sweep: ExperimentRow, capsys: pytest.CaptureFixture[str], as_json: bool
 ) -> None:
     output = SweepOutput(sweep, as_json)
     runs = progress(store, sweep).assign(state=["finished"] * 3 + ["paused"])

@@ -5,15 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
+from sqlalchemy import update
+
 from dsebo.config import RunConfig
-from dsebo.experiments.engines import Engine
+from dsebo.experiments import engines
 from dsebo.experiments.records import progress
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.experiments.worker import Outcome, Task, work
 from dsebo.runs.worker import stored_run
+from dsebo.store import schema
+from dsebo.store.leases import Lease, lease_columns
 from dsebo.store.store import Store
 from tests.small import history, reference
 
@@ -24,15 +28,15 @@ BASE = {
 }
 
 
-def spec(axes: dict[str, Any] | None = None, seeds: str = "1-2", **base: Any) -> SweepSpec:
+def spec(axes: dict[str, Any] | None = None, seeds: str = "1-2", **base: Any) -> ExperimentSpec:
     """Quick to run: two values of β and two seeds, unless told otherwise."""
-    return SweepSpec.parse({"base": {**BASE, **base}, "axes": axes or {"beta": [2, 4]}, "seeds": seeds})
+    return ExperimentSpec.parse({"base": {**BASE, **base}, "axes": axes or {"beta": [2, 4]}, "seeds": seeds})
 
 
-def random_spec(runs: int = 4, budget: int = 5) -> SweepSpec:
+def random_spec(runs: int = 4, budget: int = 5) -> ExperimentSpec:
     """Runs of random search, which take next to no time."""
     base = {**BASE, "optimizer": {"method": "random"}, "budget": budget}
-    return SweepSpec.parse({"base": base, "axes": {"c": [1, 2]}, "seeds": f"1-{runs // 2}"})
+    return ExperimentSpec.parse({"base": base, "axes": {"c": [1, 2]}, "seeds": f"1-{runs // 2}"})
 
 
 def make(store: Store, config: RunConfig, stop: int | None = None, **more: Any) -> str:
@@ -45,29 +49,20 @@ def make(store: Store, config: RunConfig, stop: int | None = None, **more: Any) 
     return ids[0]
 
 
-class ThreadEngine(Engine):
-    """Workers in threads: the same tasks, without the seconds that processes take to start.
+class ThreadEngine(engines.ThreadEngine):
+    """Several workers in threads, with something done before each task.
 
     Args:
         workers: How many.
         before: Called with each task before it is worked on; may raise as a broken pool does.
     """
 
-    local = False
-
     def __init__(self, workers: int = 2, before: Callable[[Task], None] = lambda _: None) -> None:
-        self._workers, self._before = workers, before
-        self.replaced = 0
-        self.executor = ThreadPoolExecutor(workers)
-
-    def at_once(self) -> int:
-        return self._workers
+        super().__init__(workers)
+        self._before, self.replaced = before, 0
 
     def replace(self) -> None:
         self.replaced += 1
-
-    def close(self) -> None:
-        self.executor.shutdown(wait=True)
 
     def submit(self, task: Task) -> Future[Outcome]:
         return self.executor.submit(self._work, task)
@@ -77,7 +72,16 @@ class ThreadEngine(Engine):
         return work(task)
 
 
-def check_histories(store: Store, sweep: SweepSpec) -> None:
+def hold(store: Store, sweep_id: str, state: str = "running", **lease: Any) -> None:
+    """An experiment that a process of another machine works on."""
+    values = {**lease_columns(Lease.new(sweep_id)), "lease_host": "elsewhere", **lease}
+    with store.write() as connection:
+        connection.execute(
+            update(schema.experiment).where(schema.experiment.c.id == sweep_id).values(state=state, **values)
+        )
+
+
+def check_histories(store: Store, sweep: ExperimentSpec) -> None:
     """Every run of the sweep is, bit for bit, what the engine gives undisturbed."""
     runs = progress(store, sweep)
     assert list(runs["state"]) == ["finished"] * sweep.total

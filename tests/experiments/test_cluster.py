@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from dsebo.cli import app
 from dsebo.experiments.engines import ClusterEngine
-from dsebo.experiments.records import create_sweep, get_sweep, list_sweeps, order, progress
-from dsebo.experiments.running import run_sweep
+from dsebo.experiments.records import create_experiment, get_experiment, list_experiments, progress, tell
+from dsebo.experiments.running import run_experiment
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
@@ -56,10 +56,10 @@ def at_work(store: Store) -> dict[int, str]:
 
 def test_a_killed_worker_of_a_cluster_costs_nothing(cluster: Cluster, shared: Store) -> None:
     sweep = spec(seeds="1-3", budget=30)
-    sweep_id = create_sweep(shared, sweep)
+    sweep_id = create_experiment(shared, sweep)
     engine = ClusterEngine(cluster.address)
     ended: list[Any] = []
-    thread = threading.Thread(target=lambda: ended.append(run_sweep(shared, sweep_id, engine)))
+    thread = threading.Thread(target=lambda: ended.append(run_experiment(shared, sweep_id, engine)))
     thread.start()
     wait_for(lambda: len(at_work(shared)) == 2, 120)  # both have begun
     by_pid = {process.pid: process for process in cluster.workers}
@@ -68,13 +68,13 @@ def test_a_killed_worker_of_a_cluster_costs_nothing(cluster: Cluster, shared: St
     by_pid[victim].wait()
     cluster.workers.remove(by_pid[victim])
     assert shared.get_run(run_id).state in ("interrupted", "finished")
-    assert order(shared, sweep_id, "pause") is None
-    wait_for(lambda: get_sweep(shared, sweep_id).state == "paused")
+    assert tell(shared, sweep_id, "pause") is None
+    wait_for(lambda: get_experiment(shared, sweep_id).state == "paused")
     wait_for(lambda: "running" not in set(progress(shared, sweep)["state"]))
     before = progress(shared, sweep)["n_done"].sum()
     time.sleep(0.5)
     assert progress(shared, sweep)["n_done"].sum() == before
-    assert order(shared, sweep_id, "run") is None
+    assert tell(shared, sweep_id, "run") is None
     thread.join(240)
     engine.close()
     cluster.add_worker()  # for the next test
@@ -86,20 +86,20 @@ def test_a_killed_worker_of_a_cluster_costs_nothing(cluster: Cluster, shared: St
 @pytest.mark.slow
 def test_a_cancelled_sweep_ends_on_a_cluster_and_can_be_taken_up(cluster: Cluster, shared: Store) -> None:
     sweep = spec(seeds="1-2", budget=40)
-    sweep_id = create_sweep(shared, sweep)
+    sweep_id = create_experiment(shared, sweep)
     engine = ClusterEngine(cluster.address)
     ended: list[Any] = []
-    thread = threading.Thread(target=lambda: ended.append(run_sweep(shared, sweep_id, engine)))
+    thread = threading.Thread(target=lambda: ended.append(run_experiment(shared, sweep_id, engine)))
     thread.start()
     wait_for(lambda: at_work(shared), 120)
-    assert order(shared, sweep_id, "cancel") is None
+    assert tell(shared, sweep_id, "cancel") is None
     thread.join(60)
     assert [row.state for row in ended] == ["cancelled"]
     runs = progress(shared, sweep)
     assert "cancelled" in set(runs["state"])
     assert set(runs["state"]) <= {"cancelled", "finished", "missing"}
     assert at_work(shared) == {}  # the workers have let go of their runs
-    assert run_sweep(shared, sweep_id, engine, again=True).state == "finished"
+    assert run_experiment(shared, sweep_id, engine, again=True).state == "finished"
     engine.close()
     check_histories(shared, sweep)
 
@@ -116,7 +116,7 @@ def test_a_dead_hosts_lease_runs_out(cluster: Cluster, shared: Store) -> None:
         )
     engine = ClusterEngine(cluster.address)
     began = time.time()
-    ended = run_sweep(shared, create_sweep(shared, sweep), engine)
+    ended = run_experiment(shared, create_experiment(shared, sweep), engine)
     engine.close()
     assert ended.state == "finished"
     assert time.time() - began > 5
@@ -130,7 +130,7 @@ def test_the_command_on_a_cluster(cluster: Cluster, postgres_url: str, shared: S
     options = ["--seeds", "1-2", "--db", postgres_url, "--cluster"]
     done = CliRunner().invoke(app, ["sweep", *words, *options, cluster.address])
     assert done.exit_code == 0, done.output
-    assert progress(shared, list_sweeps(shared)[0])["state"].eq("finished").all()
+    assert progress(shared, list_experiments(shared)[0])["state"].eq("finished").all()
 
 
 def test_a_cluster_that_is_not_there(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_cluster_that_is_not_there(postgres_url: str, monkeypatch: pytest.Monk
     assert done.exit_code == 1
     assert "cluster = 'tcp://127.0.0.1:9' cannot be reached" in done.output
     store = Store.open(postgres_url)
-    assert list_sweeps(store) == []  # nothing is begun
+    assert list_experiments(store) == []  # nothing is begun
     store.close()
 
 
@@ -151,13 +151,13 @@ def test_a_cluster_that_ends_leaves_a_sweep_to_be_resumed(
     """The last one here: it ends the cluster of the others."""
     monkeypatch.setattr("dsebo.experiments.engines.CONNECT_SECONDS", 2)
     sweep = spec(seeds="1-3", budget=300)
-    sweep_id = create_sweep(shared, sweep)
+    sweep_id = create_experiment(shared, sweep)
     engine = ClusterEngine(cluster.address)
     said: list[str] = []
 
     def work() -> None:
         try:
-            run_sweep(shared, sweep_id, engine)
+            run_experiment(shared, sweep_id, engine)
         except StoreError as error:
             said.append(str(error))
 
@@ -168,6 +168,6 @@ def test_a_cluster_that_ends_leaves_a_sweep_to_be_resumed(
     thread.join(60)
     engine.close()
     assert "is no longer there" in said[0]
-    row = get_sweep(shared, sweep_id)
+    row = get_experiment(shared, sweep_id)
     assert (row.state, row.error) == ("failed", said[0])
     wait_for(lambda: set(progress(shared, sweep)["state"]) <= {"interrupted", "missing"}, 30)

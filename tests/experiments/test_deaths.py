@@ -7,9 +7,8 @@ from concurrent.futures import BrokenExecutor
 
 import pytest
 
-from dsebo.experiments.deaths import MAX_DEATHS, Deaths
-from dsebo.experiments.records import create_sweep, progress
-from dsebo.experiments.running import run_sweep
+from dsebo.experiments.records import create_experiment, progress
+from dsebo.experiments.running import MAX_DEATHS, LostWorkers, run_experiment
 from dsebo.experiments.worker import Task
 from dsebo.runs.worker import resumed_run
 from dsebo.store.store import Store
@@ -28,7 +27,7 @@ def test_a_broken_pool_is_replaced(store: Store) -> None:
 
     engine = ThreadEngine(2, breaks)
     sweep = spec(seeds="1-2")
-    assert run_sweep(store, create_sweep(store, sweep), engine).state == "finished"
+    assert run_experiment(store, create_experiment(store, sweep), engine).state == "finished"
     engine.close()
     assert engine.replaced >= 1
     check_histories(store, sweep)
@@ -45,7 +44,7 @@ def test_a_run_that_kills_its_workers_is_given_up(store: Store) -> None:
             raise MemoryError("killed")
 
     engine = ThreadEngine(2, breaks)
-    ended = run_sweep(store, create_sweep(store, sweep), engine)
+    ended = run_experiment(store, create_experiment(store, sweep), engine)
     engine.close()
     assert len(tries) == MAX_DEATHS
     assert ended.state == "failed"
@@ -66,7 +65,7 @@ def test_runs_that_kill_their_workers_take_no_others_with_them(store: Store, bad
         return task.planned.hash in guilty
 
     engine = BreakingEngine(dies)
-    ended = run_sweep(store, create_sweep(store, sweep), engine)
+    ended = run_experiment(store, create_experiment(store, sweep), engine)
     engine.close()
     states = progress(store, sweep)["state"]
     assert list(states) == ["missing"] * bad + ["finished"] * (10 - bad)
@@ -92,7 +91,7 @@ def test_a_run_that_gets_on_between_two_deaths_is_never_given_up(store: Store) -
         return True
 
     engine = BreakingEngine(dies)
-    assert run_sweep(store, create_sweep(store, sweep), engine).state == "finished"
+    assert run_experiment(store, create_experiment(store, sweep), engine).state == "finished"
     engine.close()
     check_histories(store, sweep)
 
@@ -108,7 +107,7 @@ def carry_on(store: Store, run_id: str, until: int) -> None:
 def test_what_is_held_against_a_run() -> None:
     one, other = random_spec(2).planned()
     done = {one.hash: 0, other.hash: 0}
-    deaths = Deaths(lambda planned: done[planned.hash])
+    deaths = LostWorkers(lambda planned: done[planned.hash])
     deaths.shared([one, other])
     assert not deaths.suspected(one)  # it may have been anyone
     done[one.hash] = 3

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from dsebo.experiments.holding import claim_sweep
-from dsebo.experiments.limits import MAX_AT_WORK, sweep_check
-from dsebo.experiments.plan import plan
-from dsebo.experiments.records import create_sweep, list_sweeps, order
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.limits import MAX_AT_WORK, experiment_check
+from dsebo.experiments.progress import plan
+from dsebo.experiments.records import claim, create_experiment, list_experiments, tell
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.settings import Limits, LimitSettings, Settings
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.store import Store
@@ -17,8 +16,8 @@ def limited(mode: str = "local", **owner: float) -> Settings:
     return Settings(mode=mode, limits=LimitSettings(owner=Limits(**owner)))  # type: ignore[arg-type]
 
 
-def ask(store: Store, settings: Settings, sweep: SweepSpec, owner: str = "local") -> str:
-    return create_sweep(store, sweep, owner, sweep_check(settings, owner, sweep))
+def ask(store: Store, settings: Settings, sweep: ExperimentSpec, owner: str = "local") -> str:
+    return create_experiment(store, sweep, owner, experiment_check(settings, owner, sweep))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +32,7 @@ def ask(store: Store, settings: Settings, sweep: SweepSpec, owner: str = "local"
 def test_too_much_is_refused_with_the_figure(store: Store, limit: dict[str, float], said: str) -> None:
     with pytest.raises(LimitExceeded, match=said):
         ask(store, limited(**limit), spec(seeds="1-3"))
-    assert list_sweeps(store) == []
+    assert list_experiments(store) == []
 
 
 def test_what_is_in_the_store_costs_nothing(store: Store) -> None:
@@ -51,7 +50,7 @@ def test_other_sweeps_at_work_count(store: Store) -> None:
     first = ask(store, settings, sweep)
     with pytest.raises(LimitExceeded, match="predicted time"):
         ask(store, settings, sweep)
-    assert order(store, first, "cancel") is None
+    assert tell(store, first, "cancel") is None
     assert ask(store, settings, sweep)
 
 
@@ -59,15 +58,15 @@ def test_a_student_has_one_sweep_at_a_time(store: Store) -> None:
     settings = limited("class", seconds=1000)
     first = ask(store, settings, random_spec(), "anna")
     assert ask(store, settings, random_spec(), "ben")
-    with pytest.raises(LimitExceeded, match="1 sweep at work is the limit for an owner"):
+    with pytest.raises(LimitExceeded, match="1 experiment at work is the limit for an owner"):
         ask(store, settings, random_spec(), "anna")
-    order(store, first, "cancel")
+    tell(store, first, "cancel")
     assert ask(store, settings, random_spec(), "anna")
 
 
 def test_there_is_a_limit_for_all(store: Store) -> None:
     settings = limited()
     for _ in range(MAX_AT_WORK):
-        claim_sweep(store, ask(store, settings, random_spec()), 1)
-    with pytest.raises(LimitExceeded, match=f"{MAX_AT_WORK} sweeps at work are the limit"):
+        claim(store, ask(store, settings, random_spec()), 1)
+    with pytest.raises(LimitExceeded, match=f"{MAX_AT_WORK} experiments at work are the limit"):
         ask(store, settings, random_spec())

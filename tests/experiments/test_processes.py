@@ -16,9 +16,9 @@ from sqlalchemy import select, text
 
 from dsebo.experiments.child import start_child
 from dsebo.experiments.engines import LocalEngine
-from dsebo.experiments.limits import sweep_check
-from dsebo.experiments.records import create_sweep, get_sweep, order, progress
-from dsebo.experiments.running import run_sweep
+from dsebo.experiments.limits import experiment_check
+from dsebo.experiments.records import create_experiment, get_experiment, progress, tell
+from dsebo.experiments.running import run_experiment
 from dsebo.runs.slots import CoreTokens
 from dsebo.settings import Limits, LimitSettings, Settings, core_count
 from dsebo.store import schema
@@ -50,13 +50,13 @@ def workers(store: Store) -> list[int]:
 
 def in_thread(store: Store, sweep_id: str, engine: LocalEngine) -> tuple[threading.Thread, list[Any]]:
     ended: list[Any] = []
-    thread = threading.Thread(target=lambda: ended.append(run_sweep(store, sweep_id, engine)))
+    thread = threading.Thread(target=lambda: ended.append(run_experiment(store, sweep_id, engine)))
     thread.start()
     return thread, ended
 
 
 def test_a_killed_worker_costs_nothing(store: Store, engine: LocalEngine) -> None:
-    thread, ended = in_thread(store, create_sweep(store, LONG), engine)
+    thread, ended = in_thread(store, create_experiment(store, LONG), engine)
     for _ in range(2):  # the pool that replaces the first one is broken too
         victim = wait_for(lambda: workers(store), 120)[0]
         assert victim != os.getpid()
@@ -76,7 +76,7 @@ def test_workers_have_one_thread_and_wait_for_a_core(store: Store, engine: Local
     held = [CoreTokens(live=True) for _ in range(core_count())]
     assert all(tokens.acquire(threading.Event(), 1.0) for tokens in held)
     sweep = random_spec(4)
-    thread, ended = in_thread(store, create_sweep(store, sweep), engine)
+    thread, ended = in_thread(store, create_experiment(store, sweep), engine)
     wait_for(lambda: progress(store, sweep)["state"].eq("queued").sum() == 2, 60)
     thread.join(0.5)
     assert progress(store, sweep)["n_done"].sum() == 0
@@ -153,7 +153,7 @@ def test_a_killed_sweep_leaves_no_workers_and_goes_on(store: Store, url: str, fi
     process.wait()
     with store.read() as connection:
         sweep_id = connection.execute(text("SELECT id FROM sweep")).scalar_one()
-    assert get_sweep(store, sweep_id).state == "interrupted"  # seen at once
+    assert get_experiment(store, sweep_id).state == "interrupted"  # seen at once
     wait_for(lambda: not members(process.pid), 40)
     assert set(progress(store, LONG)["state"]) <= {"interrupted", "finished", "missing"}
     again = command(str(file), "--db", url, "--resume", "-o", str(file.with_suffix(".csv")))
@@ -169,17 +169,17 @@ def test_a_killed_sweep_leaves_no_workers_and_goes_on(store: Store, url: str, fi
 @pytest.mark.slow
 def test_a_child_obeys_and_its_death_is_noted(store: Store) -> None:
     sweep = spec(seeds="1-2", budget=2000)
-    sweep_id = create_sweep(store, sweep)
+    sweep_id = create_experiment(store, sweep)
     start_child(store, sweep_id)
-    assert get_sweep(store, sweep_id).state == "queued"
+    assert get_experiment(store, sweep_id).state == "queued"
     with pytest.raises(StoreError, match="is at work in process"):
         start_child(store, sweep_id)
     wait_for(lambda: workers(store), 120)
-    assert order(store, sweep_id, "cancel") is None
-    wait_for(lambda: get_sweep(store, sweep_id).state == "cancelled", 30)
+    assert tell(store, sweep_id, "cancel") is None
+    wait_for(lambda: get_experiment(store, sweep_id).state == "cancelled", 30)
     with pytest.raises(LimitExceeded, match="budget = 2000 is over the limit of 5"):
-        start_child(store, sweep_id, sweep_check(Settings(limits=STRICT), "local", sweep))
-    assert get_sweep(store, sweep_id).state == "cancelled"
+        start_child(store, sweep_id, experiment_check(Settings(limits=STRICT), "local", sweep))
+    assert get_experiment(store, sweep_id).state == "cancelled"
     start_child(store, sweep_id)
     pid = wait_for(lambda: child_of(store, sweep_id))
     os.kill(pid, signal.SIGKILL)
@@ -190,20 +190,20 @@ def test_a_child_obeys_and_its_death_is_noted(store: Store) -> None:
 
 def child_of(store: Store, sweep_id: str) -> int:
     with store.read() as connection:
-        chosen = select(schema.sweep.c.lease_pid).where(schema.sweep.c.id == sweep_id)
+        chosen = select(schema.experiment.c.lease_pid).where(schema.experiment.c.id == sweep_id)
         pid = int(connection.execute(chosen).scalar_one())
     assert Holder.of(pid).alive()
     return pid
 
 
 def noted(store: Store, sweep_id: str) -> Any:
-    row = get_sweep(store, sweep_id)
+    row = get_experiment(store, sweep_id)
     return row if row.error else None
 
 
 @pytest.mark.slow
 def test_a_child_that_cannot_start_says_why(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    sweep_id = create_sweep(store, random_spec())
+    sweep_id = create_experiment(store, random_spec())
     monkeypatch.setenv("DSEBO_SETTINGS", "/nowhere/settings.toml")
     monkeypatch.setattr(sys, "executable", "/bin/false")
     start_child(store, sweep_id)

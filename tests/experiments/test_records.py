@@ -9,27 +9,26 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from dsebo.config import config_hash
-from dsebo.experiments.plan import WORKER_BYTES, WORKER_START, plan, plan_of
 from dsebo.experiments.presets import PRESETS
+from dsebo.experiments.progress import WORKER_BYTES, WORKER_START, plan, plan_of
 from dsebo.experiments.records import (
-    SweepNotFound,
-    create_sweep,
-    delete_sweep,
-    get_sweep,
-    list_sweeps,
-    order,
+    ExperimentNotFound,
+    create_experiment,
+    delete_experiment,
+    get_experiment,
+    list_experiments,
     progress,
+    tell,
 )
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.commands import change, grow_budget
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.leases import Lease, lease_columns
 from dsebo.store.migrations import upgrade
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
-from tests.experiments.helpers import make, random_spec, spec
+from tests.experiments.helpers import hold, make, random_spec, spec
 
 
 def stored_hash(store: Store, run_id: str) -> Any:
@@ -56,7 +55,7 @@ def test_the_migration_fills_the_hashes_of_old_runs(any_url: str) -> None:
     run_id = make(store, random_spec().planned()[0].config)
     mark = stored_hash(store, run_id)
     with store.write() as connection:  # back to what schema 3 was
-        connection.execute(text("DROP TABLE sweep"))
+        connection.execute(text("DROP TABLE experiment"))
         connection.execute(text("DROP INDEX run_hash"))
         connection.execute(text("ALTER TABLE run DROP COLUMN hash"))
         connection.execute(text("UPDATE dsebo_schema SET version_num = '0003'"))
@@ -77,6 +76,9 @@ def test_random_search_from_before_it_had_points_is_found_again(any_url: str) ->
             .where(schema.run.c.id == run_id)
             .values(config=json.dumps(before), hash="0" * 64)
         )
+        connection.execute(text("DROP INDEX experiment_created"))
+        connection.execute(text("ALTER TABLE experiment RENAME TO sweep"))
+        connection.execute(text("CREATE INDEX sweep_created ON sweep (created, id)"))
         connection.execute(text("UPDATE dsebo_schema SET version_num = '0004'"))
         upgrade(connection)
     assert stored_hash(store, run_id) == config_hash(config)
@@ -89,7 +91,7 @@ def test_progress_shows_every_planned_run(any_url: str) -> None:
     planned = sweep.planned()
     done = make(store, planned[0].config)
     stopped = make(store, planned[2].config, stop=5)
-    sweep_id = create_sweep(store, sweep)
+    sweep_id = create_experiment(store, sweep)
     frame = progress(store, sweep_id)
     assert list(frame.columns) == [
         "cell",
@@ -162,7 +164,7 @@ def test_a_run_imported_without_its_checkpoint_is_not_carried_on(store: Store) -
 
 def test_a_thousand_runs_are_found(store: Store) -> None:
     base = {"optimizer": {"method": "random"}, "objective": {"D": 50, "d_e": 5}, "budget": 5}
-    sweep = SweepSpec.parse({"base": base, "axes": {"c": "0.1:10:0.1"}, "seeds": "1-10"})
+    sweep = ExperimentSpec.parse({"base": base, "axes": {"c": "0.1:10:0.1"}, "seeds": "1-10"})
     row_of = make(store, sweep.planned()[0].config)
     with store.write() as connection:
         run = schema.run
@@ -176,53 +178,45 @@ def test_a_thousand_runs_are_found(store: Store) -> None:
 
 
 def test_sweeps_are_listed_found_and_deleted(store: Store) -> None:
-    first = create_sweep(store, spec())
-    second = create_sweep(store, random_spec(), owner="someone")
-    rows = list_sweeps(store)
+    first = create_experiment(store, spec())
+    second = create_experiment(store, random_spec(), owner="someone")
+    rows = list_experiments(store)
     assert [row.id for row in rows] == [second, first]
-    assert [row.id for row in list_sweeps(store, owner="someone")] == [second]
-    assert len(list_sweeps(store, limit=1)) == 1
-    row = get_sweep(store, first[:10])
+    assert [row.id for row in list_experiments(store, owner="someone")] == [second]
+    assert len(list_experiments(store, limit=1)) == 1
+    row = get_experiment(store, first[:10])
     assert row.spec == spec()
     assert (row.state, row.wanted, row.name) == ("queued", "run", "β on sphere, D = 50")
     assert rows[0].owner not in ("someone", "local")  # a mark, never the token
-    for bad, said in (("zz", "is not a sweep"), ("", "id is missing"), ("%", "is not a sweep")):
-        with pytest.raises(SweepNotFound, match=said):
-            get_sweep(store, bad)
-    delete_sweep(store, first)
-    assert [row.id for row in list_sweeps(store)] == [second]
+    for bad, said in (("zz", "is not an experiment"), ("", "id is missing"), ("%", "is not an experiment")):
+        with pytest.raises(ExperimentNotFound, match=said):
+            get_experiment(store, bad)
+    delete_experiment(store, first)
+    assert [row.id for row in list_experiments(store)] == [second]
 
 
-def hold(store: Store, sweep_id: str, state: str = "running", **lease: Any) -> None:
-    values = {**lease_columns(Lease.new(sweep_id)), "lease_host": "elsewhere", **lease}
-    with store.write() as connection:
-        connection.execute(
-            update(schema.sweep).where(schema.sweep.c.id == sweep_id).values(state=state, **values)
-        )
-
-
-def test_orders_reach_a_sweep_at_work_and_no_other(store: Store) -> None:
-    sweep_id = create_sweep(store, spec())
-    assert order(store, sweep_id, "pause") == "queued"  # nobody works on it
+def test_what_is_wanted_reaches_an_experiment_at_work_and_no_other(store: Store) -> None:
+    sweep_id = create_experiment(store, spec())
+    assert tell(store, sweep_id, "pause") == "queued"  # nobody works on it
     hold(store, sweep_id)
     for wanted in ("pause", "run", "cancel"):
-        assert order(store, sweep_id, wanted) is None
-        assert get_sweep(store, sweep_id).wanted == wanted
-    assert get_sweep(store, sweep_id).state == "running"  # until its process obeys
+        assert tell(store, sweep_id, wanted) is None
+        assert get_experiment(store, sweep_id).wanted == wanted
+    assert get_experiment(store, sweep_id).state == "running"  # until its process obeys
     hold(store, sweep_id, lease_expires=time.time() - 1)
-    assert get_sweep(store, sweep_id).state == "stalled"
-    assert order(store, sweep_id, "pause") == "stalled"
-    assert order(store, sweep_id, "cancel") is None
-    assert get_sweep(store, sweep_id).state == "cancelled"
-    assert order(store, sweep_id, "cancel") == "cancelled"
+    assert get_experiment(store, sweep_id).state == "stalled"
+    assert tell(store, sweep_id, "pause") == "stalled"
+    assert tell(store, sweep_id, "cancel") is None
+    assert get_experiment(store, sweep_id).state == "cancelled"
+    assert tell(store, sweep_id, "cancel") == "cancelled"
     with pytest.raises(StoreError, match="one of run, pause, cancel"):
-        order(store, sweep_id, "stop")
+        tell(store, sweep_id, "stop")
 
 
 def test_a_queued_sweep_can_be_cancelled(store: Store) -> None:
-    sweep_id = create_sweep(store, spec())
-    assert order(store, sweep_id, "cancel") is None
-    assert get_sweep(store, sweep_id).state == "cancelled"
+    sweep_id = create_experiment(store, spec())
+    assert tell(store, sweep_id, "cancel") is None
+    assert get_experiment(store, sweep_id).state == "cancelled"
 
 
 def test_a_plan_counts_what_is_there(store: Store) -> None:

@@ -12,16 +12,22 @@ import pytest
 from sqlalchemy import update
 
 from dsebo.experiments.engines import ClusterEngine
-from dsebo.experiments.holding import claim_sweep, release_sweep
-from dsebo.experiments.orders import Orders
-from dsebo.experiments.records import SweepRow, create_sweep, delete_sweep, get_sweep, order, progress
-from dsebo.experiments.running import run_sweep
-from dsebo.experiments.spec import SweepSpec
-from dsebo.experiments.worker import Task, work
+from dsebo.experiments.records import (
+    ExperimentRow,
+    claim,
+    create_experiment,
+    delete_experiment,
+    get_experiment,
+    progress,
+    tell,
+)
+from dsebo.experiments.running import run_experiment
+from dsebo.experiments.spec import ExperimentSpec
+from dsebo.experiments.worker import Task, Wanted, work
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.settings import Settings
-from dsebo.store import schema
+from dsebo.store import leases, schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Lease
 from dsebo.store.rows import RunFilter, owner_hash
@@ -45,12 +51,12 @@ class InBackground:
     """A sweep at work in a thread of its own."""
 
     def __init__(self, store: Store, sweep_id: str, engine: ThreadEngine, **more: Any) -> None:
-        self.ended: SweepRow | None = None
+        self.ended: ExperimentRow | None = None
         self.error: Exception | None = None
 
         def target() -> None:
             try:
-                self.ended = run_sweep(store, sweep_id, engine, **more)
+                self.ended = run_experiment(store, sweep_id, engine, **more)
             except Exception as error:
                 self.error = error
 
@@ -67,8 +73,8 @@ def test_every_run_is_the_engines_own(any_url: str, engine: ThreadEngine) -> Non
     store = Store.open(any_url)
     sweep = spec(seeds="1-2")
     seen: list[int] = []
-    sweep_id = create_sweep(store, sweep, owner="someone")
-    ended = run_sweep(store, sweep_id, engine, watch=lambda runs, _: seen.append(len(runs)))
+    sweep_id = create_experiment(store, sweep, owner="someone")
+    ended = run_experiment(store, sweep_id, engine, watch=lambda runs, _: seen.append(len(runs)))
     assert (ended.state, ended.error, ended.workers) == ("finished", None, 2)
     assert ended.started is not None
     assert ended.finished is not None
@@ -85,7 +91,7 @@ def test_first_seeds_come_first(store: Store) -> None:
     asked: list[tuple[int, int]] = []
     one = ThreadEngine(1, lambda task: asked.append((task.planned.seed, task.planned.cell.index)))
     sweep = random_spec(4)
-    run_sweep(store, create_sweep(store, sweep), one)
+    run_experiment(store, create_experiment(store, sweep), one)
     one.close()
     assert asked == [(1, 0), (1, 1), (2, 0), (2, 1)]
 
@@ -94,57 +100,57 @@ def test_what_is_there_is_reused_and_carried_on(store: Store, engine: ThreadEngi
     sweep = spec(seeds="1-2")
     done = make(store, sweep.planned()[0].config)
     stopped = make(store, sweep.planned()[3].config, stop=5)
-    run_sweep(store, create_sweep(store, sweep), engine)
+    run_experiment(store, create_experiment(store, sweep), engine)
     check_histories(store, sweep)
     ids = list(progress(store, sweep)["run_id"])
     assert (ids[0], ids[3]) == (done, stopped)
     assert store.count_runs() == 4
     asked: list[Task] = []
     again = ThreadEngine(2, asked.append)
-    ended = run_sweep(store, create_sweep(store, sweep), again)
+    ended = run_experiment(store, create_experiment(store, sweep), again)
     again.close()
     assert (ended.state, asked, store.count_runs()) == ("finished", [], 4)
 
 
 def test_pause_and_go_on(store: Store, engine: ThreadEngine) -> None:
     sweep = spec(seeds="1-2", budget=30)
-    sweep_id = create_sweep(store, sweep)
+    sweep_id = create_experiment(store, sweep)
     background = InBackground(store, sweep_id, engine)
     wait_for(lambda: progress(store, sweep)["n_done"].sum() > 3)
-    assert order(store, sweep_id, "pause") is None
-    wait_for(lambda: get_sweep(store, sweep_id).state == "paused")
+    assert tell(store, sweep_id, "pause") is None
+    wait_for(lambda: get_experiment(store, sweep_id).state == "paused")
     wait_for(lambda: "running" not in set(progress(store, sweep)["state"]))
     before = progress(store, sweep)["n_done"].sum()
     time.sleep(0.3)
     paused = progress(store, sweep)
     assert paused["n_done"].sum() == before < 4 * 30
     assert "paused" in set(paused["state"])
-    assert order(store, sweep_id, "run") is None
+    assert tell(store, sweep_id, "run") is None
     assert background.join() == "finished"
     check_histories(store, sweep)
 
 
 def test_cancel_and_take_up_again(store: Store, engine: ThreadEngine) -> None:
     sweep = spec(seeds="1-3", budget=30)
-    sweep_id = create_sweep(store, sweep)
+    sweep_id = create_experiment(store, sweep)
     background = InBackground(store, sweep_id, engine)
     wait_for(lambda: progress(store, sweep)["n_done"].sum() > 3)
-    assert order(store, sweep_id, "cancel") is None
+    assert tell(store, sweep_id, "cancel") is None
     assert background.join() == "cancelled"
     states = set(progress(store, sweep)["state"])
     assert "cancelled" in states
     assert "missing" in states
     assert not states & {"running", "queued", "paused"}
-    assert get_sweep(store, sweep_id).finished is not None
-    assert run_sweep(store, sweep_id, engine, again=True).state == "finished"
+    assert get_experiment(store, sweep_id).finished is not None
+    assert run_experiment(store, sweep_id, engine, again=True).state == "finished"
     check_histories(store, sweep)
 
 
 def test_a_cancel_that_came_first_is_obeyed(store: Store, engine: ThreadEngine) -> None:
-    sweep_id = create_sweep(store, random_spec())
+    sweep_id = create_experiment(store, random_spec())
     with store.write() as connection:
-        connection.execute(update(schema.sweep).values(wanted="cancel"))
-    assert run_sweep(store, sweep_id, engine).state == "cancelled"
+        connection.execute(update(schema.experiment).values(wanted="cancel"))
+    assert run_experiment(store, sweep_id, engine).state == "cancelled"
     assert store.count_runs() == 0
 
 
@@ -153,7 +159,7 @@ def test_a_run_that_another_works_on_is_waited_for(store: Store, engine: ThreadE
     ids: list[str] = []
     events = stored_run(sweep.planned()[1].config, store, on_id=ids.append)
     next(events)
-    background = InBackground(store, create_sweep(store, sweep), engine)
+    background = InBackground(store, create_experiment(store, sweep), engine)
     wait_for(lambda: progress(store, sweep)["state"].eq("finished").sum() == 3)
     time.sleep(0.2)
     assert background.thread.is_alive()
@@ -169,7 +175,7 @@ def test_two_sweeps_of_the_same_runs_make_each_once(any_url: str) -> None:
     stores = [Store.open(any_url) for _ in range(2)]
     engines = [ThreadEngine(2) for _ in range(2)]
     both = [
-        InBackground(store, create_sweep(store, sweep), engine)
+        InBackground(store, create_experiment(store, sweep), engine)
         for store, engine in zip(stores, engines, strict=True)
     ]
     assert [one.join() for one in both] == ["finished"] * 2
@@ -185,9 +191,9 @@ def test_the_same_run_is_begun_once(store: Store, monkeypatch: pytest.MonkeyPatc
     from dsebo.experiments import worker as module
 
     sweep = spec(seeds="1")
-    lease = claim_sweep(store, create_sweep(store, sweep), 1)
+    lease = claim(store, create_experiment(store, sweep), 1)
     url = store.engine.url.render_as_string()
-    task = Task(url, lease, "local", "", sweep.planned()[0])
+    task = Task(url, lease, owner_hash("local"), "", "sweep", sweep.planned()[0])
     found = module._find
 
     def late(opened: Store, asked: Task) -> Any:
@@ -219,14 +225,16 @@ def test_a_failing_run_does_not_stop_the_others(
     store: Store, engine: ThreadEngine, broken_function: str
 ) -> None:
     base = {"optimizer": {"method": "random"}, "objective": {"D": 20, "d_e": 5}, "budget": 15}
-    sweep = SweepSpec.parse({"base": base, "axes": {"function": [broken_function, "sphere"]}, "seeds": "1-2"})
-    sweep_id = create_sweep(store, sweep)
-    ended = run_sweep(store, sweep_id, engine)
+    sweep = ExperimentSpec.parse(
+        {"base": base, "axes": {"function": [broken_function, "sphere"]}, "seeds": "1-2"}
+    )
+    sweep_id = create_experiment(store, sweep)
+    ended = run_experiment(store, sweep_id, engine)
     assert ended.state == "failed"
     assert "2 of 4 runs did not finish: 2 failed; the first" in str(ended.error)
     assert "10 evaluations in a row failed" in str(ended.error)
     assert list(progress(store, sweep)["state"]) == ["failed"] * 2 + ["finished"] * 2
-    assert run_sweep(store, sweep_id, engine, again=True).state == "failed"  # and it ends
+    assert run_experiment(store, sweep_id, engine, again=True).state == "failed"  # and it ends
     assert store.count_runs() == 4
 
 
@@ -235,79 +243,79 @@ def test_a_store_that_refuses_ends_the_sweep(store: Store) -> None:
         raise StoreError("The disk is full.")
 
     engine = ThreadEngine(2, refuses)
-    sweep_id = create_sweep(store, random_spec())
+    sweep_id = create_experiment(store, random_spec())
     with pytest.raises(StoreError, match="disk is full"):
-        run_sweep(store, sweep_id, engine)
+        run_experiment(store, sweep_id, engine)
     engine.close()
-    row = get_sweep(store, sweep_id)
+    row = get_experiment(store, sweep_id)
     assert (row.state, row.error) == ("failed", "The disk is full.")
 
 
 def test_a_deleted_sweep_stops(store: Store, engine: ThreadEngine) -> None:
     sweep = spec(seeds="1-2", budget=300)
-    sweep_id = create_sweep(store, sweep)
+    sweep_id = create_experiment(store, sweep)
     background = InBackground(store, sweep_id, engine)
     wait_for(lambda: progress(store, sweep)["n_done"].sum() > 3)
-    delete_sweep(store, sweep_id)
-    assert "is not a sweep of this store" in background.join()
+    delete_experiment(store, sweep_id)
+    assert "is not an experiment of this store" in background.join()
     wait_for(lambda: not set(progress(store, sweep)["state"]) & {"running", "queued"})
     assert set(progress(store, sweep)["state"]) <= {"interrupted", "missing"}
 
 
 def test_ctrl_c_leaves_runs_that_can_go_on(store: Store, engine: ThreadEngine) -> None:
     sweep = spec(seeds="1", budget=60)
-    sweep_id = create_sweep(store, sweep)
+    sweep_id = create_experiment(store, sweep)
 
     def press(runs: Any, _: str) -> None:
         if runs["n_done"].sum() > 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(store, sweep_id, engine, watch=press)
-    row = get_sweep(store, sweep_id)
+        run_experiment(store, sweep_id, engine, watch=press)
+    row = get_experiment(store, sweep_id)
     assert (row.state, row.finished) == ("interrupted", None)
     assert set(progress(store, sweep)["state"]) <= {"interrupted", "missing"}
-    assert run_sweep(store, sweep_id, engine, again=True).state == "finished"
+    assert run_experiment(store, sweep_id, engine, again=True).state == "finished"
     check_histories(store, sweep)
 
 
 def test_a_sweep_at_work_is_not_taken(store: Store) -> None:
-    sweep_id = create_sweep(store, random_spec())
+    sweep_id = create_experiment(store, random_spec())
     background_engine = ThreadEngine(1, lambda _: time.sleep(0.1))
     background = InBackground(store, sweep_id, background_engine)
-    wait_for(lambda: get_sweep(store, sweep_id).state == "running")
+    wait_for(lambda: get_experiment(store, sweep_id).state == "running")
     with pytest.raises(StoreError, match="is at work in process"):
-        claim_sweep(store, sweep_id, 1)
+        claim(store, sweep_id, 1)
     assert background.join() == "finished"
     background_engine.close()
 
 
-def test_orders_end_with_the_sweep(store: Store) -> None:
-    lease = claim_sweep(store, create_sweep(store, random_spec()), 1)
-    assert Orders(store, lease).wanted() == "run"
-    assert Orders(store, Lease(lease.run_id, "another")).wanted() == "stop"
-    assert Orders(store, Lease("nothing", lease.token)).wanted() == "stop"
-    assert Orders(store, lease, parent=1).wanted() == "stop"  # its parent has died
+def test_work_stops_when_the_experiment_is_no_longer_ours(store: Store) -> None:
+    lease = claim(store, create_experiment(store, random_spec()), 1)
+    assert Wanted(store, lease).now() == "run"
+    assert Wanted(store, Lease(lease.run_id, "another")).now() == "stop"
+    assert Wanted(store, Lease("nothing", lease.token)).now() == "stop"
+    assert Wanted(store, lease, parent=1).now() == "stop"  # its parent has died
     with store.write() as connection:
-        connection.execute(update(schema.sweep).values(lease_expires=time.time() - 1))
-    assert Orders(store, lease).wanted() == "stop"
-    release_sweep(store, lease, "interrupted")
-    assert Orders(store, lease).wanted() == "stop"
+        connection.execute(update(schema.experiment).values(lease_expires=time.time() - 1))
+    assert Wanted(store, lease).now() == "stop"
+    leases.release(store, schema.experiment, lease, "interrupted")
+    assert Wanted(store, lease).now() == "stop"
 
 
 def test_a_worker_with_another_engine_is_refused(
     store: Store, engine: ThreadEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dsebo.experiments.worker.config_hash", lambda config: "other")
-    with pytest.raises(StoreError, match="another engine than the sweep"):
-        run_sweep(store, create_sweep(store, random_spec()), engine)
+    with pytest.raises(StoreError, match="another engine than the experiment"):
+        run_experiment(store, create_experiment(store, random_spec()), engine)
 
 
 def test_a_cancelled_run_is_left_and_said(store: Store, engine: ThreadEngine) -> None:
     """Someone cancels one run of a sweep on the page of runs."""
     sweep = spec(seeds="1", budget=200)
     manager = RunManager(store, Settings(slots=1))
-    background = InBackground(store, create_sweep(store, sweep), engine)
+    background = InBackground(store, create_experiment(store, sweep), engine)
     wait_for(lambda: progress(store, sweep)["n_done"].min() > 1)
     manager.cancel(progress(store, sweep)["run_id"][0])
     assert background.join() == "failed"

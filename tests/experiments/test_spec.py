@@ -8,7 +8,7 @@ import pytest
 
 from dsebo.config import METHODS, RunConfig, config_hash
 from dsebo.experiments.presets import PRESETS
-from dsebo.experiments.spec import MAX_PLANNED, SweepSpec
+from dsebo.experiments.spec import MAX_PLANNED, ExperimentSpec
 from dsebo.parsing import config_flags, sweepable
 from objectives.fields import ConfigError
 from tests.experiments.helpers import BASE, spec
@@ -30,23 +30,23 @@ def test_cells_and_runs() -> None:
 
 
 def test_flags_files_and_json_say_the_same() -> None:
-    by_flags = SweepSpec.from_flags(BASE, ["beta=4,8,12", "d-h=10:20:5"], "1-3,7")
+    by_flags = ExperimentSpec.from_flags(BASE, ["beta=4,8,12", "d-h=10:20:5"], "1-3,7")
     text = """
         base: {objective: {name: sphere, D: 50, d_e: 5},
                optimizer: {method: dsebo, d_l: 2, d_h: 20, beta: 4}, budget: 12}
         axes: {beta: [4, 8, 12], d_h: "10:20:5"}
         seeds: 1-3,7
     """
-    assert SweepSpec.from_yaml(text) == by_flags
+    assert ExperimentSpec.from_yaml(text) == by_flags
     assert by_flags.seeds == (1, 2, 3, 7)
     assert by_flags.axes[1].values == (10, 15, 20)
-    assert SweepSpec.from_json(by_flags.to_json()) == by_flags
-    assert SweepSpec.from_yaml(by_flags.to_yaml()) == by_flags
+    assert ExperimentSpec.from_json(by_flags.to_json()) == by_flags
+    assert ExperimentSpec.from_yaml(by_flags.to_yaml()) == by_flags
     assert by_flags.name == "β and dₕ on sphere, D = 50"
 
 
 def test_ranges_of_fractions_are_what_they_look_like() -> None:
-    found = SweepSpec.from_flags({}, ["c=0.1:0.5:0.1"], "1")
+    found = ExperimentSpec.from_flags({}, ["c=0.1:0.5:0.1"], "1")
     assert found.axes[0].values == (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
@@ -58,7 +58,7 @@ def test_values_are_the_configs_own() -> None:
 
 def test_another_method_drops_what_it_does_not_have() -> None:
     base = {**BASE, "optimizer": {"beta": 8, "kappa_scale": 0.5}}
-    found = SweepSpec.parse({"base": base, "axes": {"method": ["dsebo", "random", "rembo"]}})
+    found = ExperimentSpec.parse({"base": base, "axes": {"method": ["dsebo", "random", "rembo"]}})
     dsebo, random, rembo = (found.config(cell, 1).optimizer for cell in found.cells())
     assert (dsebo.beta, dsebo.kappa_scale) == (8.0, 0.5)  # type: ignore[union-attr]
     assert random == METHODS["random"]()
@@ -70,14 +70,14 @@ def test_another_method_drops_what_it_does_not_have() -> None:
 )
 def test_another_function_has_its_own_shift(objective: dict[str, Any], shifts: list[float]) -> None:
     axes = {"function": ["sphere", "griewank"]}
-    found = SweepSpec.parse({"base": {"objective": objective}, "axes": axes})
+    found = ExperimentSpec.parse({"base": {"objective": objective}, "axes": axes})
     assert [found.config(cell, 1).objective.c for cell in found.cells()] == shifts
 
 
 def test_a_whole_config_as_base_follows_the_cells_defaults() -> None:
     whole = RunConfig.parse({"objective": {"D": 1000, "d_e": 5}, "optimizer": {"beta": 8}})
     base = whole.model_dump(mode="json")
-    found = SweepSpec.parse({"base": base, "axes": {"D": [50, 200], "function": ["levy", "sphere"]}})
+    found = ExperimentSpec.parse({"base": base, "axes": {"D": [50, 200], "function": ["levy", "sphere"]}})
     configs = [found.config(cell, 1) for cell in found.cells()]
     assert [(c.objective.D, c.objective.c, c.optimizer.d_h) for c in configs] == [  # type: ignore[union-attr]
         (50, 0.0, 50),
@@ -87,34 +87,34 @@ def test_a_whole_config_as_base_follows_the_cells_defaults() -> None:
     ]
     assert all(c.optimizer.beta == 8.0 for c in configs)  # type: ignore[union-attr]
     assert "seed" not in found.base
-    variants = SweepSpec.parse({"base": base, "axes": {"variant": ["paper", "authors"]}})
+    variants = ExperimentSpec.parse({"base": base, "axes": {"variant": ["paper", "authors"]}})
     assert variants.config(variants.cells()[1], 1).optimizer.kappa_scale == 1.0  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (5, "sweep = 5 is not allowed"),
-        ({}, "vary = nothing is not allowed: one or two different settings"),
-        ({"axes": {"a": 1}, "x": 1}, "x is not a field of a sweep"),
-        ({"axes": {"beta": [1]}}, r"beta = \[1\] is not allowed: from two to 200 values"),
+        (5, "experiment must be an object with named fields \\(got 5\\)"),
+        ({}, "One or two different settings must vary \\(got none\\)"),
+        ({"axes": {"a": 1}, "x": 1}, "x is not a field of an experiment"),
+        ({"axes": {"beta": [1]}}, r"beta must have from 2 to 200 values, all different \(got \[1\]\)"),
         ({"axes": {"beta": [1, 1.0]}}, "all different"),
-        ({"axes": {"beta": [1, 2], "D": [9, 99], "c": [1, 2]}}, "one or two different settings"),
-        ({"axes": {"gamma": [1, 2]}}, "vary = 'gamma' is not allowed: it is not a setting"),
-        ({"axes": {"seed": [1, 2]}}, "the seeds of a sweep are its seeds"),
-        ({"axes": {"beta": [1, None]}}, "beta = None is not allowed"),
-        ({"axes": {"beta": [1, float("inf")]}}, "beta = inf is not allowed"),
+        ({"axes": {"beta": [1, 2], "D": [9, 99], "c": [1, 2]}}, "One or two different settings"),
+        ({"axes": {"gamma": [1, 2]}}, "What varies must be a setting of a run \\(got 'gamma'\\)"),
+        ({"axes": {"seed": [1, 2]}}, "an experiment has its seeds"),
+        ({"axes": {"beta": [1, None]}}, "beta must be a number or a name \\(got None\\)"),
+        ({"axes": {"beta": [1, float("inf")]}}, "beta must be a number or a name \\(got inf\\)"),
         ({"axes": {"beta": "1:9"}}, "a range is from:to:step"),
         ({"axes": {"beta": "1:9:0"}}, "a range is from:to:step"),
         ({"axes": {"beta": "1:1e9:1"}}, "at most 200 values"),
         ({"axes": {"beta": [1, 2]}, "seeds": "1-"}, "seeds = '1-' is not allowed"),
         ({"axes": {"beta": [1, 2]}, "seeds": "9-1"}, "from the least to the largest"),
-        ({"axes": {"beta": [1, 2]}, "seeds": [1, 1]}, "each seed once"),
-        ({"axes": {"beta": [1, 2]}, "seeds": [True]}, "seed = True is not allowed"),
-        ({"axes": {"beta": [1, 2]}, "seeds": [-1]}, "seed = -1 is not allowed"),
-        ({"axes": {"beta": [1, 2]}, "base": [1]}, "base = .* is not allowed"),
+        ({"axes": {"beta": [1, 2]}, "seeds": [1, 1]}, "seeds must all be different"),
+        ({"axes": {"beta": [1, 2]}, "seeds": [True]}, "A seed must be a whole number .* \\(got True\\)"),
+        ({"axes": {"beta": [1, 2]}, "seeds": [-1]}, "A seed must be a whole number .* \\(got -1\\)"),
+        ({"axes": {"beta": [1, 2]}, "base": [1]}, "base must be an object with named fields"),
         ({"axes": {"beta": [1, 2]}, "base": {"what": 1}}, "what is not a field of the config"),
-        ({"axes": {"beta": [1, 2]}, "name": "x" * 200}, "name of 200 characters"),
+        ({"axes": {"beta": [1, 2]}, "name": "x" * 200}, "at most 120 characters .got 200"),
         ({"axes": {"function": ["levy", "no"]}}, "Cell No: function must be one of .*got 'no'"),
         (
             {"axes": {"method": ["random", "dsebo"], "beta": [1, 2]}},
@@ -129,13 +129,13 @@ def test_a_whole_config_as_base_follows_the_cells_defaults() -> None:
 )
 def test_bad_sweeps_are_refused_in_one_sentence(given: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        SweepSpec.parse(given)
+        ExperimentSpec.parse(given)
 
 
 @pytest.mark.parametrize("text", ["a: [", "", "- 1", "a: &a [*a]", "!!python/object:os.system {}"])
 def test_bad_files_are_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        SweepSpec.from_yaml(text)
+        ExperimentSpec.from_yaml(text)
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ def test_bad_files_are_refused(text: str) -> None:
         ("{budget: 2020-01-01}", "Cell β = 2: budget must be .*got '2020-01-01'"),
         ("{objective: {D: 2020-01-01 10:00:00}}", "D must be .*got '2020-01-01 10:00:00'"),
         ("{budget: !!binary aGFsbG8=}", "budget must be .*hallo"),
-        ("{2020-01-01: 5}", "The sweep is not YAML"),
+        ("{2020-01-01: 5}", "The experiment is not YAML"),
     ],
 )
 def test_what_json_does_not_have_is_refused_in_one_sentence(base: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said) as refused:
-        SweepSpec.from_yaml(f"base: {base}\naxes: {{beta: [2, 4]}}")
+        ExperimentSpec.from_yaml(f"base: {base}\naxes: {{beta: [2, 4]}}")
     assert len(str(refused.value).splitlines()) == 1
 
 
@@ -179,5 +179,5 @@ def test_the_readmes_file_is_a_sweep() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shown = re.findall(r"```yaml\n(.*?)```", readme, flags=re.S)
     assert len(shown) == 1
-    found = SweepSpec.from_yaml(shown[0])
+    found = ExperimentSpec.from_yaml(shown[0])
     assert (found.name, found.total) == ("Expansion scale", 4 * 4 * 10)

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import Connection
 from streamlit.testing.v1 import AppTest
 
-from dsebo.experiments.holding import claim_sweep, release_sweep, set_sweep_state
-from dsebo.experiments.records import create_sweep
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.records import claim, create_experiment
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
+from dsebo.store import leases, schema
 from dsebo.store.leases import Heartbeat
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
@@ -29,20 +29,20 @@ LINK = {"vary": "beta=2,6", "seeds": "1-2", "D": "20", "d_e": "3", "d_l": "2", "
 Stored = Callable[..., str]
 
 
-def one_axis(seeds: str = "1-2", **more: Any) -> SweepSpec:
+def one_axis(seeds: str = "1-2", **more: Any) -> ExperimentSpec:
     given = {"base": SMALL, "axes": {"beta": [2, 6]}, "seeds": seeds, **more}
-    return SweepSpec.parse(given)
+    return ExperimentSpec.parse(given)
 
 
-def of_functions(seeds: str = "1-6") -> SweepSpec:
+def of_functions(seeds: str = "1-6") -> ExperimentSpec:
     axes = {"K": [100, 10_000], "function": ["sphere", "levy"]}
-    return SweepSpec.parse({"base": RANDOM, "axes": axes, "seeds": seeds})
+    return ExperimentSpec.parse({"base": RANDOM, "axes": axes, "seeds": seeds})
 
 
 _made: dict[str, bytes] = {}  # the runs of a sweep are made once in a test session
 
 
-def make_runs(store: Store, spec: SweepSpec, most: int | None = None) -> None:
+def make_runs(store: Store, spec: ExperimentSpec, most: int | None = None) -> None:
     """The first runs of a sweep, or all of them, in the store."""
     key = f"{spec.to_json()} {most}"
     if key in _made:
@@ -59,16 +59,16 @@ def stored(manager: RunManager) -> Iterator[Stored]:
     """Makes a sweep in a state; what is at work is held by this process until the test ends."""
     heartbeat = Heartbeat(manager.store)
 
-    def make(spec: SweepSpec, state: str, error: str | None = None, owner: str = "local") -> str:
-        sweep_id = create_sweep(manager.store, spec, owner)
+    def make(spec: ExperimentSpec, state: str, error: str | None = None, owner: str = "local") -> str:
+        sweep_id = create_experiment(manager.store, spec, owner)
         if state == "queued":
             return sweep_id
-        lease = claim_sweep(manager.store, sweep_id, 2)
+        lease = claim(manager.store, sweep_id, 2)
         heartbeat.hold([lease])
         if state == "paused":
-            set_sweep_state(manager.store, lease, "paused")
+            leases.set_state(manager.store, schema.experiment, lease, "paused")
         elif state != "running":
-            release_sweep(manager.store, lease, state, error)
+            leases.release(manager.store, schema.experiment, lease, state, error)
         return sweep_id
 
     yield make

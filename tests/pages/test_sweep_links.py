@@ -38,7 +38,7 @@ def test_a_sweep_of_what_no_longer_exists_is_refused_in_a_sentence(
     sweep_id = stored(one_axis(), "finished")
     text = one_axis().to_json().replace(before, after, 1)
     with manager.store.write() as connection:
-        connection.execute(update(schema.sweep).values(spec=text))
+        connection.execute(update(schema.experiment).values(spec=text))
     at = open_page("sweep", sweep=sweep_id)
     assert not at.exception
     assert len(at.warning) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dsebo.experiments.presets import PRESETS
-from dsebo.experiments.records import list_sweeps
+from dsebo.experiments.records import list_experiments
 from dsebo.runs.manager import RunManager
 from dsebo.store.store import Store
 from dsebo.ui import session
@@ -42,7 +42,7 @@ def test_a_preset_fills_the_form_and_the_link(preset: Any, children: list[str]) 
     assert ("also" in at.query_params) is (len(preset.spec.axes) == 2)
     button(at, "Start").click().run()
     assert not at.exception
-    row = list_sweeps(session.manager().store)[0]
+    row = list_experiments(session.manager().store)[0]
     assert children == [row.id]
     assert [one.hash for one in row.spec.planned()] == [o.hash for o in preset.spec.planned()]
 
@@ -86,16 +86,16 @@ def test_another_method_has_other_settings_to_vary() -> None:
 @pytest.mark.parametrize(
     ("label", "text", "words"),
     [
-        ("Values of β", "8", "two to"),
-        ("Values of β", "", "beta ="),
-        ("Values of β", "4,4", "two to"),
+        ("Values of β", "8", "from 2 to"),
+        ("Values of β", "", "beta"),
+        ("Values of β", "4,4", "all different"),
         ("Values of β", "4,eight", "beta"),
         ("Values of β", "4:1:2", "from:to:step"),
         ("Values of β", "0,4", "above 0"),
         ("Values of β", "1:1e9:0.1", "at most"),
         ("Seeds", "", "seeds"),
         ("Seeds", "one", "1-10 or 1,3,5"),
-        ("Seeds", "1,1", "each seed"),
+        ("Seeds", "1,1", "all be different"),
         ("Seeds", "<b>", "seeds"),
         ("Seeds", "1-20000", "seeds"),
     ],
@@ -111,7 +111,7 @@ def test_what_is_refused_is_said_in_one_sentence(
     button(at, "Start").click().run()
     assert not at.exception
     assert children == []
-    assert list_sweeps(session.manager().store) == []
+    assert list_experiments(session.manager().store) == []
 
 
 def test_a_cell_that_does_not_fit_is_named() -> None:
@@ -174,7 +174,7 @@ def test_start_makes_a_sweep_and_its_process(children: list[str]) -> None:
     at = open_page("sweep", **LINK)
     button(at, "Start").click().run()
     assert not at.exception
-    row = list_sweeps(session.manager().store)[0]
+    row = list_experiments(session.manager().store)[0]
     assert children == [row.id]
     assert at.query_params["sweep"] == row.id[:12]
     assert row.spec.total == 4
@@ -193,7 +193,7 @@ def test_a_process_that_cannot_start_leaves_nothing_behind(
     button(at, "Start").click().run()
     assert not at.exception
     assert "no more processes" in at.error[0].value
-    assert list_sweeps(manager.store) == []
+    assert list_experiments(manager.store) == []
 
 
 def test_what_is_over_a_limit_cannot_be_started(

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
-from dsebo.experiments.records import get_sweep, list_sweeps
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.records import get_experiment, list_experiments
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Limits, LimitSettings
 from dsebo.store import schema
@@ -83,7 +83,7 @@ def test_a_sweep_that_nobody_has_begun_can_be_taken_up(
 ) -> None:
     sweep_id = stored(one_axis(), "queued")
     with manager.store.write() as connection:
-        connection.execute(update(schema.sweep).values(created=time.time() - 100))
+        connection.execute(update(schema.experiment).values(created=time.time() - 100))
     at = open_page("sweep", sweep=sweep_id)
     button(at, "Resume").click().run()
     assert children == [sweep_id]
@@ -100,7 +100,7 @@ def test_orders_go_through_the_store(
     at = open_page("sweep", sweep=sweep_id)
     button(at, label).click().run()
     assert not at.exception
-    assert get_sweep(manager.store, sweep_id).wanted == wanted
+    assert get_experiment(manager.store, sweep_id).wanted == wanted
     assert children == []
     if label == "Pause":
         assert "Pausing after" in said(at)
@@ -148,7 +148,7 @@ def test_delete_forgets_the_sweep_and_keeps_its_runs(manager: RunManager, stored
     at = open_page("sweep", sweep=stored(one_axis(), "finished"))
     button(at, "Delete it").click().run()
     assert not at.exception
-    assert list_sweeps(manager.store) == []
+    assert list_experiments(manager.store) == []
     assert manager.store.count_runs() == 4
     assert "See what a setting does" in said(at)
     assert "sweep" not in at.query_params
@@ -158,10 +158,10 @@ def test_a_sweep_that_is_gone_says_so(manager: RunManager, stored: Stored) -> No
     sweep_id = stored(one_axis(), "finished")
     at = open_page("sweep", sweep=sweep_id)
     with manager.store.write() as connection:
-        connection.execute(schema.sweep.delete())
+        connection.execute(schema.experiment.delete())
     at.run()
     assert not at.exception
-    assert "is not a sweep" in said(at).replace("\\", "")
+    assert "is not an experiment" in said(at).replace("\\", "")
 
 
 def test_earlier_sweeps_are_listed_and_the_way_back_leads_there(manager: RunManager, stored: Stored) -> None:
@@ -248,7 +248,7 @@ def test_a_very_large_sweep_is_shown_without_what_cannot_be_told_apart(
 ) -> None:
     axes = {"K": list(range(1, 21)), "c": list(range(1, 11))}
     base = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 2}
-    spec = SweepSpec.parse({"base": base, "axes": axes, "seeds": "1"})
+    spec = ExperimentSpec.parse({"base": base, "axes": axes, "seeds": "1"})
     make_runs(manager.store, spec, 3)
     at = open_page("sweep", sweep=stored(spec, "running"))
     assert not at.exception
@@ -287,7 +287,7 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control_a_sweep(
     assert {"Pause", "Cancel"} <= labels(_watching(sweep_id, owner="a" * 32))
     lecturer = _watching(sweep_id, owner="b" * 32, lecturer="chalk")
     button(lecturer, "Cancel").click().run()
-    assert get_sweep(store, sweep_id).wanted == "cancel"
+    assert get_experiment(store, sweep_id).wanted == "cancel"
 
 
 def test_a_button_that_was_drawn_for_the_owner_does_nothing_for_others(
@@ -300,4 +300,4 @@ def test_a_button_that_was_drawn_for_the_owner_does_nothing_for_others(
     pause: Callable[[], Any] = button(at, "Pause").click
     at.session_state["owner"] = "b" * 32
     pause().run()
-    assert get_sweep(store, sweep_id).wanted == "run"
+    assert get_experiment(store, sweep_id).wanted == "run"

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from dsebo.config import RunConfig, parse_flat
-from dsebo.experiments.race import Race
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.paper.bundled import thin
 from dsebo.paper.comparison import (
     METHODS_HERE,
@@ -114,9 +114,9 @@ def test_the_command_runs_exactly_the_row(name: str) -> None:
     flags = dict(zip(words[2::2], words[3::2], strict=True))
     methods, seeds = flags.pop("--methods"), flags.pop("--seeds")
     settings = {name[2:]: int(v) if v.isdecimal() else v for name, v in flags.items()}
-    race = Race.parse(methods, settings, seeds)
+    race = ExperimentSpec.race(methods, settings, seeds)
     assert row.config is not None
-    assert race.config(race.entrants[0]) == row.config.with_seed(4)
+    assert race.first_configs()[0] == row.config.with_seed(4)
 
 
 def test_only_exactly_the_same_setting_counts(manager: RunManager) -> None:

@@ -9,25 +9,27 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dsebo.experiments.records import SweepRow, create_sweep, get_sweep
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.worker import stored_run
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS, import_bytes
 
 
 @pytest.fixture
-def experiment(store: Store) -> SweepRow:
+def experiment(store: Store) -> ExperimentRow:
     """Two cells of two seeds, of which one run is missing."""
-    spec = SweepSpec.parse({"base": {"budget": 4}, "axes": {"method": ["random", "centre"]}, "seeds": "1-2"})
+    spec = ExperimentSpec.parse(
+        {"base": {"budget": 4}, "axes": {"method": ["random", "centre"]}, "seeds": "1-2"}
+    )
     for planned in spec.planned()[:3]:
         list(stored_run(planned.config, store))
-    return get_sweep(store, create_sweep(store, spec))
+    return get_experiment(store, create_experiment(store, spec))
 
 
 @pytest.mark.parametrize("key", FORMATS)
 def test_a_format_writes_what_it_says_it_holds(
-    store: Store, two: list[str], experiment: SweepRow, key: str, tmp_path: Path
+    store: Store, two: list[str], experiment: ExperimentRow, key: str, tmp_path: Path
 ) -> None:
     form = FORMATS[key]
     assert form.key == key
@@ -46,7 +48,9 @@ def test_a_format_writes_what_it_says_it_holds(
         assert not form.is_text or data.decode()
 
 
-def test_an_experiment_is_written_with_the_runs_that_there_are(store: Store, experiment: SweepRow) -> None:
+def test_an_experiment_is_written_with_the_runs_that_there_are(
+    store: Store, experiment: ExperimentRow
+) -> None:
     def written(key: str) -> bytes:
         write = FORMATS[key].experiment
         assert write is not None
@@ -56,5 +60,5 @@ def test_an_experiment_is_written_with_the_runs_that_there_are(store: Store, exp
     assert len(import_bytes(store, written("json"), "b.json")) == 3
     table = pd.read_csv(io.BytesIO(written("table")))
     assert list(table["n"]) == [2, 1]
-    assert SweepSpec.from_yaml(written("yaml").decode()) == experiment.spec
+    assert ExperimentSpec.from_yaml(written("yaml").decode()) == experiment.spec
     assert len(json.loads(written("json"))["runs"]) == 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dsebo.charts.panels import TOO_MANY
-from dsebo.experiments.records import SweepRow, create_sweep, get_sweep
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.worker import stored_run
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
@@ -19,13 +19,13 @@ SCRIPT, SHOWN = "<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&
 
 
 @pytest.fixture
-def experiment(store: Store) -> SweepRow:
+def experiment(store: Store) -> ExperimentRow:
     """An experiment whose runs have all been made, of a name that must not be markup."""
     base = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
-    spec = SweepSpec.parse({"name": SCRIPT, "base": base, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
+    spec = ExperimentSpec.parse({"name": SCRIPT, "base": base, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
     for planned in spec.planned():
         list(stored_run(planned.config, store))
-    return get_sweep(store, create_sweep(store, spec))
+    return get_experiment(store, create_experiment(store, spec))
 
 
 def test_the_report_of_runs_is_one_file_and_escapes_names(store: Store) -> None:
@@ -42,7 +42,7 @@ def test_the_report_of_runs_is_one_file_and_escapes_names(store: Store) -> None:
 
 
 def test_the_report_of_an_experiment_is_one_file_and_everything_in_it_is_text(
-    store: Store, experiment: SweepRow
+    store: Store, experiment: ExperimentRow
 ) -> None:
     write = FORMATS["html"].experiment
     assert write is not None
@@ -55,8 +55,8 @@ def test_the_report_of_an_experiment_is_one_file_and_everything_in_it_is_text(
 
 
 def test_a_report_without_the_curves_of_many_cells_says_so() -> None:
-    spec = SweepSpec.parse({"axes": {"beta": list(range(1, 50))}, "seeds": "1"})
+    spec = ExperimentSpec.parse({"axes": {"beta": list(range(1, 50))}, "seeds": "1"})
     frame = progress({(beta,): [float(beta)] for beta in range(1, 50)})
-    row = SweepRow("a" * 32, "", spec, "finished", "run", 0.0, 0.0, None, None, "local", 2)
+    row = ExperimentRow("a" * 32, "", spec, "finished", "run", 0.0, 0.0, None, None, "local", 2)
     assert TOO_MANY in experiment_page(row, frame, {}).decode()
     assert TOO_MANY not in experiment_page(row, frame[frame["cell"] < 48], {}).decode()

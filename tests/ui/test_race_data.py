@@ -9,12 +9,12 @@ import pytest
 
 from dsebo.charts.curves import curves_of
 from dsebo.charts.experiment import PARTS, time_figure, time_spent
-from dsebo.experiments.race import Race
-from dsebo.experiments.standings import CENTRE, launch
+from dsebo.experiments.standings import CENTRE
 from dsebo.runs.manager import RunManager
 from dsebo.store.rows import RunFilter
 from dsebo.ui.cache import SharedCache
 from dsebo.ui.experiments.race_data import common, lanes_of, methods_of, table_of
+from tests.races import start_race
 from tests.small import wait_for
 
 TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}
@@ -22,7 +22,7 @@ TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}
 
 @pytest.fixture
 def finished(manager: RunManager) -> list[str]:
-    ids = launch(manager, Race.parse("random,dsebo,bandit-softmax", TASK, "1-2"))
+    ids = start_race(manager, "random,dsebo,bandit-softmax", TASK, "1-2")
     wait_for(lambda: manager.store.count_runs(RunFilter(states=["finished"])) == len(ids))
     return ids
 

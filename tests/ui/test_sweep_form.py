@@ -8,11 +8,10 @@ import pytest
 from sqlalchemy import delete
 
 from dsebo.config import METHODS
-from dsebo.experiments.curves import read_curves
-from dsebo.experiments.plan import STORED
 from dsebo.experiments.presets import PRESETS
-from dsebo.experiments.records import SweepRow, create_sweep, get_sweep, progress
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.progress import STORED, read_curves
+from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, progress
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.experiments.status import progress_words, setting_line, share, time_left, words
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
@@ -30,10 +29,10 @@ from dsebo.ui.experiments.sweep_values import (
 from objectives.fields import ConfigError
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
-SPEC = SweepSpec.parse({"base": BASE, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
+SPEC = ExperimentSpec.parse({"base": BASE, "axes": {"beta": [2, 6]}, "seeds": "1-2"})
 
 
-def hashes(spec: SweepSpec) -> list[str]:
+def hashes(spec: ExperimentSpec) -> list[str]:
     return [one.hash for one in spec.planned()]
 
 
@@ -135,7 +134,7 @@ def test_what_a_link_names_wrongly_is_said_with_what_is_allowed() -> None:
 # --- status ---------------------------------------------------------------------------------
 
 
-def frame_of(spec: SweepSpec, states: list[str], seconds: float = 4.0) -> pd.DataFrame:
+def frame_of(spec: ExperimentSpec, states: list[str], seconds: float = 4.0) -> pd.DataFrame:
     rows = [
         {
             "cell": one.cell.index,
@@ -151,8 +150,8 @@ def frame_of(spec: SweepSpec, states: list[str], seconds: float = 4.0) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def row(state: str, wanted: str = "run", error: str | None = None) -> SweepRow:
-    return SweepRow("a" * 32, "name", SPEC, state, wanted, 0.0, 0.0, None, error, "local", 2)
+def row(state: str, wanted: str = "run", error: str | None = None) -> ExperimentRow:
+    return ExperimentRow("a" * 32, "name", SPEC, state, wanted, 0.0, 0.0, None, error, "local", 2)
 
 
 def test_the_share_counts_evaluations() -> None:
@@ -192,11 +191,11 @@ def test_progress_in_words() -> None:
 def test_a_run_that_is_paused_by_hand_is_named_in_place_of_the_time() -> None:
     held = frame_of(SPEC, ["finished", "finished", "failed", "paused"])
     assert progress_words(row("running"), held) == (
-        "2 of 4 runs finished · 1 failed · 1 run is paused on the Runs page; the sweep waits for it"
+        "2 of 4 runs finished · 1 failed · 1 run is paused on the Runs page; the experiment waits for it"
     )
     assert "waits" not in progress_words(row("paused", "pause"), held)
     two = frame_of(SPEC, ["finished", "finished", "paused", "paused"])
-    assert progress_words(row("running"), two).endswith("the sweep waits for them")
+    assert progress_words(row("running"), two).endswith("the experiment waits for them")
     busy = frame_of(SPEC, ["finished", "finished", "missing", "paused"])
     assert progress_words(row("running"), busy).endswith("left on 2 cores")
 
@@ -204,7 +203,7 @@ def test_a_run_that_is_paused_by_hand_is_named_in_place_of_the_time() -> None:
 def test_the_setting_in_one_line() -> None:
     line = "β = 2, 6 · seeds 1-2 · Sphere · DSEBO · D = 20 · dₑ = 3 · c = 1 · budget = 8"
     assert setting_line(SPEC) == line
-    many = SweepSpec.parse({"axes": {"beta": list(range(1, 21))}, "seeds": [1]})
+    many = ExperimentSpec.parse({"axes": {"beta": list(range(1, 21))}, "seeds": [1]})
     assert "… 20" in setting_line(many)
 
 
@@ -212,14 +211,16 @@ def test_the_setting_in_one_line() -> None:
 
 
 @pytest.fixture
-def sweep(manager: RunManager) -> SweepRow:
+def sweep(manager: RunManager) -> ExperimentRow:
     """A sweep whose runs have all been made."""
     for one in SPEC.planned():
         list(stored_run(one.config, manager.store))
-    return get_sweep(manager.store, create_sweep(manager.store, SPEC))
+    return get_experiment(manager.store, create_experiment(manager.store, SPEC))
 
 
-def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curves_are_read_once(
+    manager: RunManager, sweep: ExperimentRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frame = progress(manager.store, sweep)
     curves = cache.SHARED.curves(manager.store, frame)
     assert set(curves) == set(frame["run_id"])
@@ -235,7 +236,7 @@ def test_curves_are_read_once(manager: RunManager, sweep: SweepRow, monkeypatch:
     assert cache.SHARED.curves(manager.store, frame)[run_id] is curves[run_id]
 
 
-def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, sweep: SweepRow) -> None:
+def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, sweep: ExperimentRow) -> None:
     run_id = progress(manager.store, sweep)["run_id"][0]
     whole = manager.store.evaluations(run_id)
     table = schema.evaluation
@@ -249,7 +250,7 @@ def test_a_thinned_run_keeps_its_values_until_the_next(manager: RunManager, swee
 
 
 def test_many_who_look_at_once_read_the_frame_once(
-    manager: RunManager, sweep: SweepRow, monkeypatch: pytest.MonkeyPatch
+    manager: RunManager, sweep: ExperimentRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = cache.SHARED.frame(manager.store, sweep)
     assert cache.SHARED.frame(manager.store, sweep) is first

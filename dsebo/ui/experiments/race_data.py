@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dsebo.experiments.race import label_of
-from dsebo.experiments.standings import Result, standings
+from dsebo.experiments.entrants import label_of
+from dsebo.experiments.standings import RUN_COLUMNS, standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.runs.data import RunData
 
@@ -29,12 +29,10 @@ def methods_of(lanes: Mapping[str, Sequence[RunData]]) -> dict[str, str]:
 
 def table_of(lanes: Mapping[str, Sequence[RunData]]) -> pd.DataFrame:
     """The standings, with how many runs there are and what the paper prints."""
-    results = [
-        Result(label, run.best, run.d, run.row.seconds, run.ended)
-        for label, runs in lanes.items()
-        for run in runs
+    rows = [
+        (label, run.best, run.d, run.row.seconds, run.ended) for label, runs in lanes.items() for run in runs
     ]
-    table = standings(results, common(lanes, "at_centre"))
+    table = standings(pd.DataFrame(rows, columns=list(RUN_COLUMNS)), common(lanes, "at_centre"))
     printed = [_printed(lanes.get(label)) for label in table["method"]]
     of = [len(lanes.get(label, [None])) for label in table["method"]]
     return table.assign(of=of, paper=pd.Series(printed, dtype=float))

@@ -8,17 +8,11 @@ from typing import Any
 import streamlit as st
 
 from dsebo.config import BARE
-from dsebo.experiments.race import (
-    FAMILIES,
-    Entrant,
-    Race,
-    entrant_of,
-    parse_seeds,
-    parse_settings,
-    seeds_text,
-)
+from dsebo.experiments.entrants import FAMILIES, Entrant, entrant_of
+from dsebo.experiments.spec import ExperimentSpec, race_seeds
+from dsebo.parsing import read_settings
 from dsebo.store.rows import RunRow
-from dsebo.text import function_name
+from dsebo.text import function_name, seeds_text
 from dsebo.ui import form
 from dsebo.ui import values as settings
 from objectives.fields import ConfigError, FieldSpec
@@ -46,8 +40,8 @@ def from_link(params: Mapping[str, str]) -> tuple[Values, list[str]]:
     found, said = settings.from_url({"budget": "200", **of_function, "method": BARE})
     values: Values = {spec.name: found[spec.name] for spec in function_fields()}
     values["methods"] = _known(params, said)
-    values["seeds"] = _checked(params, "seeds", parse_seeds, said)
-    values["set"] = _checked(params, "set", parse_settings, said)
+    values["seeds"] = _checked(params, "seeds", race_seeds, said)
+    values["set"] = _checked(params, "set", read_settings, said)
     return values, said
 
 
@@ -95,10 +89,10 @@ def to_link(values: Values) -> dict[str, str]:
     return said | ({"set": values["set"]} if values["set"] else {})
 
 
-def to_race(values: Values) -> Race:
+def to_race(values: Values) -> ExperimentSpec:
     """The race of these values; a ConfigError, in a sentence, where they do not fit together."""
     shared = {spec.name: values[spec.name] for spec in function_fields()}
-    return Race.parse(values["methods"], {**shared, **parse_settings(values["set"])}, values["seeds"])
+    return ExperimentSpec.race(values["methods"], {**shared, **read_settings(values["set"])}, values["seeds"])
 
 
 # --- on the page ----------------------------------------------------------------------------

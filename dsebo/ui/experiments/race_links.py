@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dsebo.experiments.race import MOST_RUNS
+from dsebo.experiments.spec import MAX_RACE_RUNS
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.store import Store
 from dsebo.ui import links
@@ -40,13 +40,13 @@ def rows_of(store: Store, groups: Sequence[str]) -> tuple[list[RunRow], list[str
     said: list[str] = []
     rows: list[RunRow] = []
     missing = 0
-    for group in list(dict.fromkeys(groups))[:MOST_RUNS]:
+    for group in list(dict.fromkeys(groups))[:MAX_RACE_RUNS]:
         found = store.list_runs(RunFilter(group=group), descending=False) if _GROUP.fullmatch(group) else []
         missing += not found
         rows += found
     if missing:
         said.append(f"{missing} of the link's {len(groups)} groups of runs are not in this store.")
-    alike = [row for row in rows if _task(row) == _task(rows[0])][:MOST_RUNS]
+    alike = [row for row in rows if _task(row) == _task(rows[0])][:MAX_RACE_RUNS]
     if len(alike) < len(rows):
         said.append("The link's runs are not all of one function: only those of the first are shown.")
     return alike, said

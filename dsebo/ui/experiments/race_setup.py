@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from dsebo.config import METHODS
-from dsebo.experiments.race import CLIPPED, Entrant, Race, label_of
-from dsebo.experiments.standings import launch, refusal
+from dsebo.config import RunConfig
+from dsebo.experiments.entrants import CLIPPED, are_clipped, label_of
+from dsebo.experiments.spec import ExperimentSpec
+from dsebo.runs.limits import check_limits
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.text import count, duration, plain, size
+from dsebo.store.rows import owner_hash
+from dsebo.text import count, duration, method_name, plain, size
 from dsebo.ui import session
 from dsebo.ui.experiments import race_form
 from objectives.fields import ConfigError
@@ -42,12 +46,11 @@ def _offer(family: str, texts: list[str], values: race_form.Values) -> None:
 
 def _predicted(text: str, values: race_form.Values) -> tuple[str, str]:
     """(the entrant's name, what a run of it will cost at the chosen D and budget)."""
-    entrant = Entrant.parse(text)
     try:
         race = race_form.to_race({**values, "methods": [text], "seeds": "1", "set": ""})
     except ConfigError:  # said below, once it is chosen
-        return METHODS[entrant.method].label, "not in this setting"
-    config = race.config(entrant)
+        return method_name(text), "not in this setting"
+    config = race.first_configs()[0]
     cost = session.manager().predict(config)
     words = f"{duration(cost.seconds)}, {size(cost.memory_bytes, 2)}"
     return label_of(config.model_dump(mode="json")), words
@@ -72,35 +75,48 @@ def _start(values: race_form.Values) -> list[str] | None:
         icon=":material/rocket_launch:",
         disabled=race is None or bool(refused),
     )
-    if race and race.clips:
+    if race and are_clipped(race.first_configs()):
         st.info(CLIPPED, icon=":material/info:")
     return _launch(race) if pressed and race else None
 
 
-def _sum(race: Race) -> str:
+def _sum(race: ExperimentSpec) -> str:
     """`3 methods from 3 seeds: 9 runs, about 40 s of one core.`"""
-    predict = session.manager().predict
-    seconds = sum(predict(race.config(e)).seconds for e in race.entrants) * len(race.seeds)
-    runs = len(race.entrants) * len(race.seeds)
-    who = f"{count(len(race.entrants), 'method')} from {count(len(race.seeds), 'seed')}"
-    return f"{who}: {count(runs, 'run')}, about {duration(seconds)} of one core."
+    configs = race.first_configs()
+    seconds = sum(session.manager().predict(config).seconds for config in configs) * len(race.seeds)
+    who = f"{count(len(configs), 'method')} from {count(len(race.seeds), 'seed')}"
+    return f"{who}: {count(race.total, 'run')}, about {duration(seconds)} of one core."
 
 
-def _refusals(race: Race) -> list[str]:
+def _refusals(race: ExperimentSpec) -> list[str]:
     """What is over the limits, with the figure: methods one by one, else all of them together."""
-    manager, owner = session.manager(), session.owner()
-    found = []
-    for entrant in race.entrants:
-        config = race.config(entrant)
-        if why := refusal(manager, [config], owner):
-            found.append(f"{label_of(config.model_dump(mode='json'))}: {why}")
-    whole = "" if found else refusal(manager, [config for _, config in race.configs()], owner)
-    return found or ([f"All runs together: {whole}"] if whole else [])
+    refused = [
+        f"{label_of(config.model_dump(mode='json'))}: {why}"
+        for config in race.first_configs()
+        if (why := _refusal([config]))
+    ]
+    whole = "" if refused else _refusal([planned.config for planned in race.planned()])
+    return refused or ([f"All runs together: {whole}"] if whole else [])
 
 
-def _launch(race: Race) -> list[str] | None:
+def _refusal(configs: Sequence[RunConfig]) -> str:
+    """Why these runs would be over the limits, with the figure; empty where they are not."""
+    manager = session.manager()
+    asked = [(config, config.budget, 0) for config in configs]
     try:
-        return launch(session.manager(), race, session.owner())
+        with manager.store.read() as connection:
+            check_limits(connection, manager.settings, owner_hash(session.owner()), asked)
+    except LimitExceeded as error:
+        return str(error)
+    return ""
+
+
+def _launch(race: ExperimentSpec) -> list[str] | None:
+    """All of its runs, or none if that is over a limit; the ids."""
+    planned = race.planned()
+    configs, names = [run.config for run in planned], [race.run_name(run) for run in planned]
+    try:
+        return session.manager().launch(configs, name=names, tags=["race"], owner=session.owner())
     except (ConfigError, LimitExceeded, StoreError) as error:
         st.error(plain(str(error)))
         return None

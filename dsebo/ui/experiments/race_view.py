@@ -15,11 +15,10 @@ from dsebo.charts.experiment import race_figure, time_figure, time_spent
 from dsebo.charts.explain import arms_figure
 from dsebo.charts.scales import References, Scale
 from dsebo.charts.theme import styles_of
-from dsebo.experiments.race import seeds_text
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
-from dsebo.text import brief, count, function_name, number, plain, spread
+from dsebo.text import brief, count, function_name, number, plain, seeds_text, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.controls import head, runs_controls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dsebo.experiments.records import SweepRow, get_sweep
+from dsebo.experiments.records import ExperimentRow, get_experiment
 from dsebo.store.errors import StoreError
 from dsebo.ui import links, session
 from dsebo.ui.experiments import sweep_form
@@ -14,7 +14,7 @@ from objectives.fields import ConfigError
 SHOWN = "sweep"
 
 
-def open_sweep_page() -> SweepRow | None:
+def open_sweep_page() -> ExperimentRow | None:
     """The sweep to show, with the form set as the link says."""
     params = links.opened()
     if not params:
@@ -32,14 +32,14 @@ def open_sweep_page() -> SweepRow | None:
     return row
 
 
-def _row(sweep_id: str) -> SweepRow | None:
+def _row(sweep_id: str) -> ExperimentRow | None:
     """The sweep of that id; a StoreError, in a sentence, where there is none that can be shown."""
     if not sweep_id:
         return None
     if not links.is_id(sweep_id):
         raise ValueError("an id of a sweep")
     show(None)
-    row = get_sweep(session.manager().store, sweep_id)
+    row = get_experiment(session.manager().store, sweep_id)
     try:
         row.spec.planned()  # its function or method may be unknown here
     except ConfigError as error:
@@ -53,6 +53,6 @@ def show(sweep_id: str | None) -> None:
     st.session_state[SHOWN] = sweep_id
 
 
-def write(row: SweepRow | None, values: Values) -> None:
+def write(row: ExperimentRow | None, values: Values) -> None:
     """Let the address bar say what the page shows."""
     links.write(({SHOWN: row.id[:12]} if row else {}) | to_link(values))

@@ -15,7 +15,7 @@ from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, readable
 from dsebo.charts.experiment import HEAT_NAMES, MOST_OVERLAID, heat_figure, overlay_figure, response_figure
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.scales import Scale, default_scale
-from dsebo.experiments.records import SweepRow
+from dsebo.experiments.records import ExperimentRow
 from dsebo.text import is_number, value_label
 from dsebo.transfer import FORMATS
 from dsebo.ui import session
@@ -35,7 +35,7 @@ class Look:
     scale: Scale
 
 
-def show_results(row: SweepRow, frame: pd.DataFrame) -> None:
+def show_results(row: ExperimentRow, frame: pd.DataFrame) -> None:
     """Everything that finished runs show."""
     look = _choose_look(row, frame)
     build = partial(response_figure, frame, row.spec.fields, look.kind, look.scale)
@@ -48,7 +48,7 @@ def show_results(row: SweepRow, frame: pd.DataFrame) -> None:
 
 
 def _drawn(
-    row: SweepRow,
+    row: ExperimentRow,
     frame: pd.DataFrame,
     look: Hashable,
     what: tuple[Hashable, ...],
@@ -60,7 +60,7 @@ def _drawn(
     live_chart(SHARED.figure(place, lambda: build().to_json().encode()), key=key)
 
 
-def _choose_look(row: SweepRow, frame: pd.DataFrame) -> Look:
+def _choose_look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
     minima = frame["minimum"].dropna()  # one function below zero alone does not decide for all
     usual = default_scale(float(minima.max()) if len(minima) else None)
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
@@ -69,7 +69,7 @@ def _choose_look(row: SweepRow, frame: pd.DataFrame) -> Look:
     return Look(kind, scale)
 
 
-def _heat(row: SweepRow, frame: pd.DataFrame) -> None:
+def _heat(row: ExperimentRow, frame: pd.DataFrame) -> None:
     """Both axes at a glance."""
     st.markdown("#### Both at a glance")
     of = st.segmented_control(
@@ -85,7 +85,7 @@ def _heat(row: SweepRow, frame: pd.DataFrame) -> None:
     _drawn(row, frame, of, ("heat",), build, "sweep_heat")
 
 
-def _curves(row: SweepRow, frame: pd.DataFrame, look: Look) -> None:
+def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
     """Best value and dimension over the evaluations, of one function at a time."""
     st.markdown("#### Over the evaluations")
     cells = frame["cell"].nunique()
@@ -118,7 +118,7 @@ def _curves(row: SweepRow, frame: pd.DataFrame, look: Look) -> None:
     _drawn(row, frame, look, (key, singles, tuple(frame["cell"].unique())), build, key)
 
 
-def _of_function(row: SweepRow, frame: pd.DataFrame) -> pd.DataFrame:
+def _of_function(row: ExperimentRow, frame: pd.DataFrame) -> pd.DataFrame:
     """The runs of the function that is chosen."""
     names = list(dict.fromkeys(frame[FUNCTION]))
     chosen = st.segmented_control(
@@ -134,7 +134,7 @@ def _of_function(row: SweepRow, frame: pd.DataFrame) -> pd.DataFrame:
     return own
 
 
-def _table(row: SweepRow, frame: pd.DataFrame) -> None:
+def _table(row: ExperimentRow, frame: pd.DataFrame) -> None:
     st.markdown("#### In numbers")
     table = readable(cell_table(frame, row.spec.fields), row.spec.fields)
     four = partial(st.column_config.NumberColumn, format="%.4g")
@@ -142,7 +142,7 @@ def _table(row: SweepRow, frame: pd.DataFrame) -> None:
     st.dataframe(table, hide_index=True, placeholder="–", column_config=config)
 
 
-def _files(row: SweepRow) -> None:
+def _files(row: ExperimentRow) -> None:
     """The experiment as files; they are made when asked for. Each chart has its own below it."""
     store = session.manager().store
     with st.container(horizontal=True, key="downloads"):

@@ -9,12 +9,12 @@ import streamlit as st
 
 from dsebo.charts.cells import FUNCTION
 from dsebo.experiments.child import start_child
-from dsebo.experiments.limits import sweep_check
+from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.paired import seeds_needed
-from dsebo.experiments.plan import Plan, plan
 from dsebo.experiments.presets import PRESETS, Preset
-from dsebo.experiments.records import SweepRow, create_sweep, delete_sweep, list_sweeps
-from dsebo.experiments.spec import SweepSpec
+from dsebo.experiments.progress import Plan, plan
+from dsebo.experiments.records import ExperimentRow, create_experiment, delete_experiment, list_experiments
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import count, duration, plain, size, symbol
 from dsebo.ui import session
@@ -26,35 +26,35 @@ MOST_LISTED = 50
 LISTED = "sweep_list"
 
 
-def checked(values: Values) -> SweepSpec | None:
+def checked(values: Values) -> ExperimentSpec | None:
     """The form's sweep; where it is refused, one sentence says why."""
     try:
         spec = to_spec(values)
         with session.manager().store.read() as connection:
-            sweep_check(session.manager().settings, session.owner(), spec)(connection)
+            experiment_check(session.manager().settings, session.owner(), spec)(connection)
     except (ConfigError, LimitExceeded) as error:
         st.error(plain(str(error)))
         return None
     return spec
 
 
-def start(spec: SweepSpec) -> str | None:
+def start(spec: ExperimentSpec) -> str | None:
     """Put the sweep on, as a process of its own; its id, or None after saying why not."""
     manager, owner = session.manager(), session.owner()
     sweep_id = None
     try:
-        check = sweep_check(manager.settings, owner, spec)
-        sweep_id = create_sweep(manager.store, spec, owner, check)
+        check = experiment_check(manager.settings, owner, spec)
+        sweep_id = create_experiment(manager.store, spec, owner, check)
         start_child(manager.store, sweep_id)
     except (ConfigError, StoreError, OSError) as error:
         if sweep_id is not None:  # nobody would ever begin it
-            delete_sweep(manager.store, sweep_id)
+            delete_experiment(manager.store, sweep_id)
         st.error(plain(f"The sweep could not be started: {error}"))
         return None
     return sweep_id
 
 
-def show_plan(spec: SweepSpec) -> Plan:
+def show_plan(spec: ExperimentSpec) -> Plan:
     """Before the start: runs, what is there already, time and memory."""
     found = plan(session.manager().store, spec, session.owner())
     rows = "\n".join(f"| {name} | {value} |" for name, value in _lines(spec, found))
@@ -69,7 +69,7 @@ def show_plan(spec: SweepSpec) -> Plan:
     return found
 
 
-def _lines(spec: SweepSpec, found: Plan) -> list[tuple[str, str]]:
+def _lines(spec: ExperimentSpec, found: Plan) -> list[tuple[str, str]]:
     cells = " × ".join(str(len(axis.values)) for axis in spec.axes)
     runs = f"{cells} × {count(len(spec.seeds), 'seed')} = **{found.total}**"
     lines = [("Runs", runs), ("In the store, reused", str(found.finished or "none"))]
@@ -128,7 +128,7 @@ def _card(preset: Preset) -> None:
 
 def earlier() -> str | None:
     """The sweeps of this store, newest first; the id of one that was clicked."""
-    rows = list_sweeps(session.manager().store, limit=MOST_LISTED)
+    rows = list_experiments(session.manager().store, limit=MOST_LISTED)
     st.markdown("##### Earlier sweeps")
     if not rows:
         st.caption("None yet. A sweep that you start stays here, and its runs stay in Runs.")
@@ -154,7 +154,7 @@ def earlier() -> str | None:
     return rows[chosen[0]].id
 
 
-def _table(rows: list[SweepRow]) -> pd.DataFrame:
+def _table(rows: list[ExperimentRow]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Name": [row.name for row in rows],

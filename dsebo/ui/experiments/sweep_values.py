@@ -9,9 +9,9 @@ from typing import Any
 
 from dsebo.config import METHODS, nested_config
 from dsebo.experiments.presets import PRESETS, Preset
-from dsebo.experiments.race import seeds_text
-from dsebo.experiments.spec import Axis, SweepSpec
+from dsebo.experiments.spec import Axis, ExperimentSpec
 from dsebo.parsing import read_seeds, read_values
+from dsebo.text import seeds_text
 from dsebo.ui import values as settings
 from objectives import names
 from objectives.fields import ConfigError, FieldSpec
@@ -64,7 +64,7 @@ def usual_values(field: str, spec: FieldSpec | None) -> str:
     return ",".join(f"{v:g}" for v in (default / 10, default, min(default * 10, spec.high or 1e9)))
 
 
-def of_spec(spec: SweepSpec) -> Values:
+def of_spec(spec: ExperimentSpec) -> Values:
     """The form that says this sweep, without its name: what is changed from there is another."""
     objective, optimizer = dict(spec.base.get("objective", {})), spec.base.get("optimizer", {})
     flat = {"function": objective.pop("name", "sphere"), **objective, **optimizer}
@@ -91,20 +91,20 @@ def as_text(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def to_spec(values: Values) -> SweepSpec:
+def to_spec(values: Values) -> ExperimentSpec:
     """The sweep of these values; a ConfigError, in a sentence, where they do not fit together."""
     return _checked(json.dumps(values, sort_keys=True))
 
 
 @lru_cache(maxsize=64)
-def _checked(text: str) -> SweepSpec:
+def _checked(text: str) -> ExperimentSpec:
     """By its text: a page asks again at every click, and each cell is checked."""
     values = json.loads(text)
     shared = {spec.name: values.get(spec.name) for spec in fixed_fields(values["method"])}
     axes = [values[axis] for axis in (FIRST, SECOND) if values[axis]]
     preset = preset_of(values)
     name = values["name"] or (preset.spec.name if preset else "")
-    return SweepSpec.from_flags(nested_config(shared), axes, values["seeds"], name)
+    return ExperimentSpec.from_flags(nested_config(shared), axes, values["seeds"], name)
 
 
 def preset_of(values: Values) -> Preset | None:

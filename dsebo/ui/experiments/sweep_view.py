@@ -7,7 +7,7 @@ import streamlit as st
 
 from dsebo.charts.grid import fits, grid_figure
 from dsebo.experiments.findings import finished
-from dsebo.experiments.records import SweepRow, get_sweep
+from dsebo.experiments.records import ExperimentRow, get_experiment
 from dsebo.experiments.status import progress_words, setting_line, share, words
 from dsebo.store.errors import StoreError
 from dsebo.text import plain
@@ -22,31 +22,31 @@ from dsebo.ui.refresh import Look, keep_watching, pace
 SLOWEST_START = 1.0  # seconds between two refreshes of an experiment, at least
 
 
-def watch_sweep(row: SweepRow) -> None:
+def watch_sweep(row: ExperimentRow) -> None:
     """The sweep. Its name and buttons stand outside of what the timer draws again."""
     head(row.name, row.state, setting_line(row.spec), lambda: _controls(row), row.id)
     keep_watching(lambda: look(row.id), _show)
 
 
-def _controls(row: SweepRow) -> None:
+def _controls(row: ExperimentRow) -> None:
     if st.button("All sweeps", icon=":material/arrow_back:"):
         show(None)
         st.rerun()
     experiment_controls(row, lambda: show(None))
 
 
-def look(sweep_id: str) -> Look[tuple[SweepRow, pd.DataFrame] | str]:
+def look(sweep_id: str) -> Look[tuple[ExperimentRow, pd.DataFrame] | str]:
     """The sweep and how its runs stand; a sentence where it has been deleted, in another window."""
     store = session.manager().store
     try:
-        row = get_sweep(store, sweep_id)
+        row = get_experiment(store, sweep_id)
     except StoreError as error:
         return Look(str(error), "deleted", None)
     every = pace(f"sweep {row.id}", row.state in ("paused", "queued"), SLOWEST_START)
     return Look((row, SHARED.frame(store, row)), (row.state, row.wanted), every if row.at_work else None)
 
 
-def _show(content: tuple[SweepRow, pd.DataFrame] | str) -> None:
+def _show(content: tuple[ExperimentRow, pd.DataFrame] | str) -> None:
     if isinstance(content, str):
         st.error(plain(content))
         return
@@ -69,12 +69,12 @@ def _show(content: tuple[SweepRow, pd.DataFrame] | str) -> None:
     show_results(row, frame)
 
 
-def _grid(row: SweepRow, frame: pd.DataFrame) -> bytes:
+def _grid(row: ExperimentRow, frame: pd.DataFrame) -> bytes:
     key = ("sweep grid", row.id, tuple(frame["state"]), tuple(frame["n_done"]))
     return SHARED.figure(key, lambda: grid_figure(frame, row.spec.fields).to_json().encode())
 
 
-def _findings(row: SweepRow, frame: pd.DataFrame, done: int) -> None:
+def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:
     """What is seen, where the eye is."""
     found = SHARED.report(row, frame)
     st.markdown("#### What is seen", help=found.hint or None)

@@ -11,8 +11,6 @@ from dsebo.charts.curves import Curves
 from dsebo.charts.experiment import race_figure
 from dsebo.charts.scales import References, default_scale
 from dsebo.charts.theme import styles_of
-from dsebo.experiments.race import seeds_text
-from dsebo.experiments.standings import launch_seeds
 from dsebo.paper.bundled import ThinRun, bundled_paper_runs
 from dsebo.paper.comparison import (
     NOT_HERE,
@@ -28,7 +26,7 @@ from dsebo.paper.comparison import (
 from dsebo.paper.readings import READINGS, Reading
 from dsebo.paper.summary import sentences
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.text import number, plain
+from dsebo.text import number, plain, seeds_text
 from dsebo.ui import links, session
 from dsebo.ui.live import live_chart
 from dsebo.ui.paper.table import Line, lines_of, shown_table, wish
@@ -171,7 +169,8 @@ def _launch(line: Line) -> None:
     if line.row.config is None:
         return
     try:
-        launch_seeds(session.manager(), line.row.config, line.own.missing, session.owner(), [TAG])
+        configs = [line.row.config.with_seed(seed) for seed in line.own.missing]
+        session.manager().launch(configs, tags=[TAG], owner=session.owner())
     except (LimitExceeded, StoreError) as error:
         st.error(plain(str(error)))
         return
