@@ -20,8 +20,6 @@ from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[2]
-ARTEFACTS = ROOT / "tests" / "artefacts"
-READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 
@@ -128,14 +126,3 @@ def page(browser: Any) -> Iterator[Any]:
     assert errors == []
     away = [u for u in elsewhere if not u.startswith(("http://127.0.0.1", "data:", "blob:"))]
     assert away == []  # nothing is fetched from elsewhere
-
-
-def settle(page: Any) -> None:
-    """Until the page has been drawn."""
-    page.wait_for_selector(READY)
-
-
-def shot(page: Any, name: str) -> None:
-    """Keep a screenshot as an artefact."""
-    ARTEFACTS.mkdir(exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"{name}.png")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dsebo.lessons import Lesson, load_lessons
-from tests.browser.conftest import settle, shot
+from tests.browser.looks import settle, shot
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import settle, shot
-from tests.browser.test_story import SMALLEST_TEXT
+from tests.browser.looks import SMALLEST_TEXT, settle, shot
 
 pytestmark = pytest.mark.browser
 

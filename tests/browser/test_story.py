@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from dsebo.transfer import FORMATS
-from tests.browser.conftest import settle, shot
+from tests.browser.looks import CHART, SMALLEST_TEXT, press, settle, shot, wait_for_chart
 
 pytestmark = pytest.mark.browser
 
 SMALL = "?D=50&d_e=8&d_h=20&budget=400&beta=40&speed=6"
-CHART = ".st-key-chart .live-chart"
 
 
 def drawn(page: Any, chart: str = CHART) -> int:
@@ -22,16 +21,8 @@ def drawn(page: Any, chart: str = CHART) -> int:
     return int(page.evaluate("c => document.querySelector(c).calcdata[1].length", chart))
 
 
-def wait_for_chart(page: Any, chart: str = CHART) -> None:
-    page.wait_for_selector(f"{chart}[data-ready=true]")
-
-
 def more_drawn(page: Any, than: int) -> None:
     page.wait_for_function("([c, n]) => document.querySelector(c).calcdata[1].length > n", arg=[CHART, than])
-
-
-def press(page: Any, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).first.click()
 
 
 def done(page: Any) -> int:
@@ -237,17 +228,3 @@ def test_nothing_overflows_or_is_too_small(server: str, browser: Any, width: int
         assert page.evaluate(SMALLEST_TEXT) >= 14
         shot(page, f"{name or 'run'}-{width}-{scheme}")
     context.close()
-
-
-SMALLEST_TEXT = """() => {
-  let least = 99;
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const element = walk.currentNode.parentElement;
-    if (!walk.currentNode.textContent.trim() || element.closest('.katex, style, script')) continue;
-    const box = element.getBoundingClientRect();
-    const size = parseFloat(getComputedStyle(element).fontSize);
-    if (box.width && box.height) least = Math.min(least, size);
-  }
-  return least;
-}"""

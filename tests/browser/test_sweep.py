@@ -15,8 +15,7 @@ from dsebo.runs.worker import stored_run
 from dsebo.store import leases, schema
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
-from tests.browser.conftest import settle, shot
-from tests.browser.test_story import SMALLEST_TEXT, press, wait_for_chart
+from tests.browser.looks import SMALLEST_TEXT, press, settle, shot, wait_for_chart
 
 pytestmark = pytest.mark.browser
 
