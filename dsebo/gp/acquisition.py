@@ -11,6 +11,7 @@ import numpy as np
 
 from dsebo.gp.surrogate import Array, Score, Surrogate
 
+_ONE = np.ones(1)
 LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
@@ -37,8 +38,8 @@ def lower_bound(kappa: float) -> Score:
     """mu - sqrt(kappa) sigma."""
     root = float(np.sqrt(kappa))
 
-    def score(mu: Array, sigma: Array) -> tuple[Array, Array, Array]:
-        return mu - root * sigma, np.ones(1), np.full_like(mu, -root)
+    def score(mu: Array, sigma: Array) -> tuple[Array, Array, float]:
+        return mu - root * sigma, _ONE, -root
 
     return score
 

@@ -32,8 +32,9 @@ Kernel = Literal["matern", "rbf"]
 LengthscalePrior = Literal["dimension-scaled", "gamma"]
 Targets = Literal["standardised", "centred"]
 
-# (mu, sigma) -> (value, d value / d mu, d value / d sigma), the least value being the best.
-Score = Callable[[Array, Array], tuple[Array, Array, Array]]
+# (mu, sigma) -> (value, d value / d mu, d value / d sigma), the least value being the best; a derivative
+# that is the same at all points may be of length 1.
+Score = Callable[[Array, Array], tuple[Array, Array, Array | float]]
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,8 @@ class DSEBO(Optimizer):
 
     def _shared_data(self) -> Array:
         """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""
-        return np.stack([pad(z, self.d) for z in self.observed.points])
+        d = self.d
+        return np.stack([pad(z, d) for z in self.observed.points])
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z)."""
