@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from itertools import product
 
 from dsebo.config import METHODS, all_specs
 from objectives import KINDS
-from objectives.fields import ConfigError, FieldSpec
+from objectives.fields import ConfigError, FieldSpec, must
 
 Value = str | int | float | bool
 
 MAX_VALUES = 200  # of one axis
 _TRUTH = {"true": True, "false": False}
+_DIMS = re.compile(r"(\d{1,7})(?::(\d{1,7})(?::(\d{1,7}))?)?")
 
 
 @cache
@@ -51,49 +53,61 @@ def sweepable() -> list[str]:
 
 def read_values(name: str, text: str) -> list[Value]:
     """`4,8,12` or `4:32:4` (from:to:step) as values of a field; both may be mixed."""
-    found: list[Value] = []
+    values: list[Value] = []
     for part in text.split(","):
         # A method may have settings after colons: rembo:scale=dsebo
         steps = [part.strip()] if name == "method" else [step.strip() for step in part.split(":")]
-        found += [read_value(name, steps[0])] if len(steps) == 1 else _range(name, part, steps)
-        if len(found) > MAX_VALUES:
-            raise ConfigError(f"{name} = {text!r} is not allowed: at most {MAX_VALUES} values.")
-    return found
+        values += [read_value(name, steps[0])] if len(steps) == 1 else _range(name, part, steps)
+        if len(values) > MAX_VALUES:
+            raise ConfigError(must(name, f"at most {MAX_VALUES} values", text))
+    return values
 
 
 def _range(name: str, text: str, steps: list[str]) -> list[Value]:
-    wrong = ConfigError(f"{name} = {text.strip()!r} is not allowed: a range is from:to:step.")
+    wrong = ConfigError(must(name, "a value, or a range from:to:step", text.strip()))
     try:
-        low, high, step = (float(one) for one in steps)
+        low, high, step = (float(number) for number in steps)
     except ValueError:
         raise wrong from None
-    if not all(math.isfinite(one) for one in (low, high, step)) or step <= 0 or high < low:
+    if not all(math.isfinite(number) for number in (low, high, step)) or step <= 0 or high < low:
         raise wrong
     count = math.floor((high - low) / step + 1e-9) + 1
     if count > MAX_VALUES:
-        raise ConfigError(f"{name} = {text.strip()!r} is not allowed: at most {MAX_VALUES} values.")
+        raise ConfigError(must(name, f"at most {MAX_VALUES} values", text.strip()))
     # Through text: 0.1 + 2 * 0.1 is meant as 0.3.
     return [read_value(name, f"{low + i * step:.12g}") for i in range(count)]
 
 
 def read_seeds(text: str) -> list[int]:
     """`1-10` or `1,3,5`, or both."""
-    found: list[int] = []
+    seeds: list[int] = []
     for part in text.split(","):
         ends = part.strip().split("-")
         if len(ends) > 2 or not all(end.strip().isdecimal() and len(end) < 17 for end in ends):
-            raise ConfigError(f"seeds = {text!r} is not allowed: numbers as 1-10 or 1,3,5.")
+            raise ConfigError(must("seeds", "numbers as 1-10 or 1,3,5", text))
         low, high = int(ends[0]), int(ends[-1])
         if high < low or high - low >= 10_000:
-            raise ConfigError(f"seeds = {text!r} is not allowed: from the least to the largest.")
-        found += range(low, high + 1)
-    return found
+            raise ConfigError(must("seeds", "from the least to the largest, at most 10 000", text))
+        seeds += range(low, high + 1)
+    return seeds
+
+
+def read_dims(text: str) -> list[int]:
+    """`5,19,40:100:20` as 5, 19, 40, 60, 80, 100."""
+    dims: list[int] = []
+    for part in text.replace(" ", "").split(","):
+        match = _DIMS.fullmatch(part)
+        if match is None or match[3] == "0":
+            raise ConfigError(must("dims", "numbers as 5,19,33 or from:to:step", text))
+        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
+        dims += range(first, last + 1, step)
+    return dims
 
 
 def read_settings(text: str) -> dict[str, Value]:
     """`beta=8, d=50` as values by name."""
     pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
     if bad := [name for name, equals, value in pairs if not (name and equals and value)]:
-        raise ConfigError(f"{bad[0][:40]!r} is not allowed: settings as name=value, with commas.")
+        raise ConfigError(must("settings", "name=value, with commas between them", bad[0]))
     named = [(name.strip(), value.strip()) for name, _, value in pairs]
     return {name: read_value(name, value) for name, value in named}

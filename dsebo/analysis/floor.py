@@ -22,7 +22,7 @@ from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import make_objective
 from dsebo.threads import one_thread
 from objectives import Objective
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, must
 
 Array = NDArray[np.float64]
 
@@ -53,28 +53,14 @@ def applies(config: RunConfig) -> None:
         raise NoFloor(f"The floor does not apply: {objective.name} has no gradients.")
 
 
-def floors_of_config(
-    config: RunConfig, dims: Sequence[int], progress: Callable[[int, int], None] | None = None
-) -> list[Floor]:
-    """The floors of a config's own S, for the given dimensions in ascending order."""
-    wanted = checked_dims(config, dims)
-    embedding, rng = embedding_of(config), stream(embedding_seed(config), FLOOR_STREAM)
-    found = []
-    for floor in floors(make_objective(config), embedding, wanted, rng):
-        found.append(floor)
-        if progress is not None:
-            progress(len(found), len(wanted))
-    return found
-
-
 def checked_dims(config: RunConfig, dims: Sequence[int]) -> list[int]:
     """The dimensions in ascending order, each once; NoFloor where they are none of S."""
     applies(config)
     d_h = largest_dimension(config)
     wrong = [d for d in dims if not 1 <= d <= d_h]
     if wrong or not dims:
-        shown = wrong[0] if wrong else list(dims)
-        raise NoFloor(f"dims = {shown} is not allowed: whole numbers from 1 to d_h = {d_h}.")
+        got = wrong[0] if wrong else list(dims)
+        raise NoFloor(must("dims", f"whole numbers from 1 to d_h = {d_h}", got))
     return sorted(set(dims))
 
 
@@ -95,6 +81,17 @@ def embedding_of(config: RunConfig) -> SharedEmbedding:
     """The S of a config, as its run draws it."""
     rng = stream(embedding_seed(config), 0)
     return SharedEmbedding(config.objective.D, largest_dimension(config), rng)
+
+
+def floors_of_config(
+    config: RunConfig,
+    dims: Sequence[int],
+    embedding: SharedEmbedding | None = None,
+    known: Sequence[Floor] = (),
+) -> Iterator[Floor]:
+    """The floors of a config's own S, which may have been drawn already; see `floors`."""
+    S = embedding_of(config) if embedding is None else embedding
+    return floors(make_objective(config), S, dims, stream(embedding_seed(config), FLOOR_STREAM), known)
 
 
 def floors(

@@ -14,6 +14,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from objectives.fields import must
+
 Epsilon = Callable[[int], float]
 
 
@@ -47,7 +49,7 @@ def dsebo_bound(phases: Sequence[Phase], epsilon: Epsilon) -> Bound:
     """DSEBO over its phases."""
     T = sum(phase.T for phase in phases)
     if T < 1:
-        raise ValueError("phases is not allowed: at least one evaluation in all.")
+        raise ValueError("The phases must have at least one evaluation in all.")
     approximation = 2.0 * sum(epsilon(phase.d) * phase.T / T for phase in phases)
     information = sum(math.log(phase.T) ** (phase.d + 1) for phase in phases if phase.T > 0)
     return Bound(approximation, math.sqrt(information / T))
@@ -56,7 +58,7 @@ def dsebo_bound(phases: Sequence[Phase], epsilon: Epsilon) -> Bound:
 def even_phases(T: int, H: int, d: int) -> list[Phase]:
     """H phases of about T / H evaluations, the dimension growing evenly up to d."""
     if not 1 <= H <= T:
-        raise ValueError(f"H = {H} is not allowed: a whole number from 1 to T = {T}.")
+        raise ValueError(must("H", f"a whole number from 1 to T = {T}", H))
     ends = [round(T * h / H) for h in range(H + 1)]
     return [Phase(max(1, round(d * (h + 1) / H)), ends[h + 1] - ends[h]) for h in range(H)]
 

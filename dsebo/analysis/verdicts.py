@@ -15,18 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dsebo.text import number
+
 Array = NDArray[np.float64]
 Judgement = Literal["right", "premature", "in vain"]
 
 SAME = 0.01  # a floor that falls by less than this share of itself has not fallen
-
-
-@dataclass(frozen=True)
-class Split:
-    """The regret of each evaluation in two parts; their sum is the regret."""
-
-    approximation: Array
-    optimization: Array
 
 
 @dataclass(frozen=True)
@@ -61,11 +55,6 @@ def floor_line(d: Array, best: Array, floors: Mapping[int, float]) -> Array:
     return line
 
 
-def split_regret(best: Array, floor: Array, minimum: float) -> Split:
-    """best - F* as (floor - F*) + (best - floor)."""
-    return Split(approximation=floor - minimum, optimization=best - floor)
-
-
 def verdicts(
     changes: Sequence[Mapping[str, Any]], floors: Mapping[int, float], minimum: float | None
 ) -> list[Verdict]:
@@ -85,17 +74,12 @@ def judge(change: Mapping[str, Any], floors: Mapping[int, float], minimum: float
     d_from, d_to, best = change["d_from"], change["d_to"], float(change["bests"][-1])
     floor, after = floors[d_from], floors.get(d_to)
     target = minimum if minimum is not None else after
-    said = f"At d = {d_from} the best possible was {_short(floor)}; the run had {_short(best)}."
+    facts = f"At d = {d_from} the best possible was {number(floor, 3)}; the run had {number(best, 3)}."
     gap = best - floor
     if after is not None and floor - after <= SAME * abs(floor):
-        text = f"{said} Expanding to d = {d_to} was in vain: {_short(after)} is possible there."
+        text = f"{facts} Expanding to d = {d_to} was in vain: {number(after, 3)} is possible there."
         return Verdict(change["t"], "in vain", text)
     if target is None or gap <= floor - target:
-        return Verdict(change["t"], "right", f"{said} Expanding was right.")
-    text = f"{said} Expanding was premature: {_short(gap)} was still to be gained there."
+        return Verdict(change["t"], "right", f"{facts} Expanding was right.")
+    text = f"{facts} Expanding was premature: {number(gap, 3)} was still to be gained there."
     return Verdict(change["t"], "premature", text)
-
-
-def _short(value: float) -> str:
-    """Three significant digits, as a sentence has them."""
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Annotated, Any
 
 import typer
@@ -11,11 +10,10 @@ import typer
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Method, open_store, read_config
 from dsebo.cli.output import progress_bar, refuse
 from dsebo.config import RunConfig
+from dsebo.parsing import read_dims
 from dsebo.store.store import Store
-from objectives.fields import ConfigError
 
 GRID = 10  # dimensions, where none are given
-_PART = re.compile(r"(\d{1,7})(?::(\d{1,7})(?::(\d{1,7}))?)?")
 
 
 def floor_command(
@@ -44,7 +42,7 @@ def floor_command(
         settings, visited, checksum = (
             _of_run(store, run_id) if run_id else (read_config(given, method, config), [], None)
         )
-        wanted = parse_dims(dims) if dims else visited or _grid(settings)
+        wanted = read_dims(dims) if dims else visited or _grid(settings)
         with progress_bar() as bar:
             task = bar.add_task("floors", total=len(set(wanted)))
             floors = floors_with_store(
@@ -57,18 +55,6 @@ def floor_command(
     typer.echo("    d  floor (an upper bound of the true one)")
     for row in rows:
         typer.echo(f"{row['d']:5d}  {row['floor']:.4g}")
-
-
-def parse_dims(text: str) -> list[int]:
-    """`5,19,40:100:20` as 5, 19, 40, 60, 80, 100."""
-    dims: list[int] = []
-    for part in text.replace(" ", "").split(","):
-        match = _PART.fullmatch(part)
-        if match is None or match[3] == "0":
-            raise ConfigError(f"dims = {text!r} is not allowed: numbers as 5,19,33 or from:to:step.")
-        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        dims += range(first, last + 1, step)
-    return dims
 
 
 def _of_run(store: Store, run_id: str) -> tuple[RunConfig, list[int], str | None]:

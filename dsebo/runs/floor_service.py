@@ -11,10 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dsebo.analysis.floor import Floor, NoFloor, checked_dims, embedding_of, largest_dimension
+from dsebo.analysis.floor import (
+    Floor,
+    NoFloor,
+    checked_dims,
+    embedding_of,
+    floors_of_config,
+    largest_dimension,
+)
 from dsebo.config import RunConfig
 from dsebo.store.errors import StoreError
-from dsebo.store.floors import floor_key, same_matrix, save_floor, search, stored_floors
+from dsebo.store.floors import floor_key, same_matrix, save_floor, stored_floors
 from dsebo.store.store import Store
 
 MOST_ENTRIES = 50_000_000  # of S: 400 MB
@@ -120,7 +127,7 @@ class FloorService:
         embedding = embedding_of(job.config)
         same_matrix(embedding, job.checksum)
         known = list(job.known.values())
-        for floor in search(job.config, embedding, job.missing(), known):
+        for floor in floors_of_config(job.config, job.missing(), embedding, known):
             save_floor(self.store, key, floor)
             with self._lock:
                 job.known[floor.d] = floor

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sqlalchemy import delete, insert, select
 
 from dsebo.analysis.floor import (
-    FLOOR_STREAM,
     SEARCH,
     Floor,
     NoFloor,
     checked_dims,
     embedding_of,
     embedding_seed,
-    floors,
+    floors_of_config,
     largest_dimension,
 )
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
-from dsebo.methods.base import stream
-from dsebo.run import make_objective
 from dsebo.store import schema
 from dsebo.store.store import Store
 
@@ -85,21 +82,13 @@ def floors_with_store(
     key = floor_key(config, same_matrix(embedding, checksum))
     known = {floor.d: floor for floor in stored_floors(store, key)}
     missing = [d for d in wanted if d not in known]
-    for floor in search(config, embedding, missing, list(known.values())):
+    for floor in floors_of_config(config, missing, embedding, list(known.values())):
         known[floor.d] = floor
         save_floor(store, key, floor)
         if progress is not None:
             progress(sum(d in known for d in wanted), len(wanted))
     known = {floor.d: floor for floor in stored_floors(store, key)}
     return [known[d] for d in wanted]
-
-
-def search(
-    config: RunConfig, embedding: SharedEmbedding, dims: Sequence[int], known: Sequence[Floor]
-) -> Iterator[Floor]:
-    """Compute the floors of these dimensions, from the smallest up, starting from what is known."""
-    rng = stream(embedding_seed(config), FLOOR_STREAM)
-    return floors(make_objective(config), embedding, dims, rng, known)
 
 
 def same_matrix(embedding: SharedEmbedding, checksum: str | None) -> str:

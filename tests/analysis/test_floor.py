@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsebo.analysis.floor import NoFloor, floors, floors_of_config
+from dsebo.analysis.floor import NoFloor, checked_dims, floors, floors_of_config
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
 from dsebo.events import Evaluated
@@ -70,23 +70,23 @@ def test_no_evaluation_of_a_run_is_below_its_floor() -> None:
     assert all(event.y >= floor_of[event.d] - 1e-6 for event in evaluated if event.d is not None)
 
 
-def test_same_config_same_floor_and_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    first = floors_of_config(small(), [2, 8], progress=lambda done, of: told.append((done, of)))
-    assert [f.floor for f in first] == [f.floor for f in floors_of_config(small(), [8, 2, 2])]
-    assert told == [(1, 2), (2, 2)]
+def test_same_config_same_floor() -> None:
+    config = small()
+    assert checked_dims(config, [8, 2, 2]) == [2, 8]
+    first, again = (list(floors_of_config(config, [2, 8])) for _ in range(2))
+    assert [floor.floor for floor in first] == [floor.floor for floor in again]
 
 
 def test_where_it_does_not_apply_it_says_so() -> None:
     with pytest.raises(NoFloor, match="only DSEBO"):
-        floors_of_config(RunConfig.parse({"optimizer": {"method": "random"}}), [5])
-    with pytest.raises(NoFloor, match="dims = 21 is not allowed"):
-        floors_of_config(small(), [5, 21])
+        checked_dims(RunConfig.parse({"optimizer": {"method": "random"}}), [5])
+    with pytest.raises(NoFloor, match=r"dims must be whole numbers from 1 to d_h = 20 \(got 21"):
+        checked_dims(small(), [5, 21])
     with pytest.raises(NoFloor, match="dims"):
-        floors_of_config(small(), [])
+        checked_dims(small(), [])
     register(BaseFunction("steps", -1.0, 1.0, numpy_function(np.sum), differentiable=False))
     try:
         with pytest.raises(NoFloor, match="has no gradients"):
-            floors_of_config(small(name="steps"), [5])
+            checked_dims(small(name="steps"), [5])
     finally:
         registry._functions.pop("steps")

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dsebo.cli import app
-from dsebo.cli.floor import parse_dims
+from dsebo.parsing import read_dims
 from dsebo.store.store import Store
 from objectives.fields import ConfigError
 from tests.small import small
@@ -37,14 +37,14 @@ def test_in_the_terminal(store: Store, url: str) -> None:
 
 def test_what_the_terminal_refuses(url: str) -> None:
     assert "only DSEBO" in call(url, "--method", "random", code=2).output
-    assert "dims = 101 is not allowed" in call(url, "--dims", "101", code=2).output
+    assert "dims must be whole numbers from 1 to d_h =" in call(url, "--dims", "101", code=2).output
     assert "from:to:step" in call(url, "--dims", "5,x", code=2).output
     assert "leave the other flags out" in call(url, "--run", "a", "--D", "9", code=2).output
     call(url, "--run", "nobody", code=2)
 
 
 def test_dims_as_text() -> None:
-    assert parse_dims("5, 19,40:100:20") == [5, 19, 40, 60, 80, 100]
+    assert read_dims("5, 19,40:100:20") == [5, 19, 40, 60, 80, 100]
     for text in ("", "1:9:0", "-3", "5;6"):
         with pytest.raises(ConfigError, match="dims"):
-            parse_dims(text)
+            read_dims(text)

@@ -111,7 +111,7 @@ def test_the_papers_value_stands_beside_ours() -> None:
     ("flags", "sentence"),
     [
         (["--methods", "dsebo,simplex"], "method = 'simplex' is not allowed: one of dsebo"),
-        (["--seeds", "3-1"], "seeds = '3-1' is not allowed"),
+        (["--seeds", "3-1"], "seeds must be from the least to the largest"),
         (["--D", "many"], must("D", config_flags()["D"].allowed, "many")),
         (["--seed", "4"], "seed is not allowed in a race: give seeds."),
         (["--methods", "random", "--beta", "8"], "beta is not a setting of any of the methods."),
