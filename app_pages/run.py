@@ -4,23 +4,21 @@ import streamlit as st
 
 from dsebo.store.errors import StoreError
 from dsebo.text import plain
-from dsebo.ui import form, links
+from dsebo.ui import links
 from dsebo.ui.run import start
 from dsebo.ui.run.watch import watch
 
 run_id = start.opened_run()
 with st.sidebar:
-    form.presets()
-    pressed = st.button("Launch", type="primary", width="stretch", icon=":material/rocket_launch:")
-    settings = form.show()
-    config = start.checked(settings)
+    changes, pressed = start.show_form()
+    config = start.checked(changes)
 
 if run_id is None:
     pressed = start.welcome() or pressed
-if pressed and config is not None and (launched := start.launch(settings)):
+if pressed and config is not None and (launched := start.launch(changes)):
     start.remember_run(launched)
     st.rerun()
-links.write(start.link(run_id, settings))
+links.write(start.link(run_id, changes))
 if run_id is not None:
     try:
         watch(run_id)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from functools import cache
 from itertools import product
+from typing import Any
 
-from dsebo.config import METHODS, all_specs
-from objectives import KINDS
+from dsebo.config import FUNCTION, METHODS, all_specs
+from objectives import KINDS, names
 from objectives.fields import ConfigError, FieldSpec, must
 
 Value = str | int | float | bool
@@ -30,9 +32,9 @@ def config_flags() -> dict[str, FieldSpec]:
     return flags
 
 
-def read_value(name: str, text: str) -> Value:
+def read_value(name: str, text: str, spec: FieldSpec | None = None) -> Value:
     """A text as the number it looks like, so that the config can name what is wrong with it."""
-    spec = config_flags().get(name)
+    spec = spec or config_flags().get(name)
     if spec is None or spec.kind == "choice":
         return text
     if spec.kind == "bool":
@@ -111,3 +113,74 @@ def read_settings(text: str) -> dict[str, Value]:
         raise ConfigError(must("settings", "name=value, with commas between them", bad[0]))
     named = [(name.strip(), value.strip()) for name, _, value in pairs]
     return {name: read_value(name, value) for name, value in named}
+
+
+# --- the settings of a launch, as a link has them -------------------------------------------------
+
+METHOD = FieldSpec(
+    "method", "Method", "", "What searches for the minimum.", "choice", "dsebo", False, choices=tuple(METHODS)
+)
+REPEATS = FieldSpec(
+    "repeats", "Repeats", "n", "Runs from as many seeds, counted up from the seed.", "int", 1, False, 1, 100
+)
+SPEED_HELP = "Evaluations per second, for demonstrations; empty: as fast as it goes."
+SPEED = FieldSpec("speed", "Speed", "", SPEED_HELP, "float", None, False, 0, 1000, True, True)
+OF_LAUNCH = {"repeats": 1, "speed": None}  # not part of a run's config, with what they usually are
+LARGEST_INPUT = 2**53 - 1  # beyond it a browser's number input loses digits
+
+
+def launch_fields(method: str, function: str) -> list[FieldSpec]:
+    """Every setting of a launch, in the order in which forms and links have them."""
+    parts = all_specs(method, function)
+    chosen, *of_function = parts["objective"]
+    return [
+        chosen,
+        METHOD,
+        *sorted(of_function, key=lambda spec: spec.advanced),
+        *parts["optimizer"],
+        *parts[""],
+        REPEATS,
+        SPEED,
+    ]
+
+
+def read_link(params: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """(the settings that a link gives, a sentence for each part of it that cannot be used)."""
+    method, function = params.get("method", ""), params.get("function", "")
+    fields = launch_fields(
+        method if method in METHODS else METHOD.default, function if function in names() else FUNCTION
+    )
+    known = {spec.name: spec for spec in fields}
+    settings: dict[str, Any] = {}
+    refused = []
+    for name, text in params.items():
+        try:
+            settings[name] = _link_value(known, name, text)
+        except ConfigError as error:
+            refused.append(str(error))
+    return settings, refused
+
+
+def _link_value(known: Mapping[str, FieldSpec], name: str, text: str) -> Value:
+    """One value of a link, checked."""
+    if name not in known:
+        raise ConfigError(f"The link's {name[:40]!r} is not a setting; it is left out.")
+    spec = known[name]
+    value = read_value(name, text, spec) if len(text) <= 40 else text
+    fits = value in spec.choices if spec.kind == "choice" else isinstance(value, bool)
+    if spec.kind in ("int", "float"):
+        fits = not isinstance(value, (bool, str)) and inside(spec, value)
+        fits = fits and (spec.kind == "float" or isinstance(value, int))
+    if not fits:
+        raise ConfigError(
+            f"The link's {name} = {text[:40]!r} is not allowed: {spec.allowed}. The default is used."
+        )
+    return value
+
+
+def inside(spec: FieldSpec, value: float) -> bool:
+    """Whether a number is within a field's own range."""
+    low = -LARGEST_INPUT if spec.low is None else spec.low
+    high = LARGEST_INPUT if spec.high is None else min(LARGEST_INPUT, spec.high)
+    above = value > low if spec.low_open else value >= low
+    return math.isfinite(value) and above and value <= high

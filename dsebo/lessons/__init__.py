@@ -31,8 +31,9 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl
 
+from dsebo.config import RunConfig, parse_flat
+from dsebo.parsing import OF_LAUNCH, read_link
 from dsebo.runs.data import RunData
-from dsebo.ui.values import Settings, from_url, to_config
 from objectives.fields import ConfigError
 
 Kind = Literal["choice", "number"]
@@ -54,13 +55,14 @@ class LessonRun:
     """One run of a lesson: its name, and a setting, a stored run or the centre."""
 
     label: str
-    settings: Settings | None = None
+    config: RunConfig | None = None
+    speed: float | None = None
     run_id: str | None = None
 
     @property
     def is_centre(self) -> bool:
         """Whether it is not a run but one evaluation at the centre."""
-        return self.settings is None and self.run_id is None
+        return self.config is None and self.run_id is None
 
 
 @dataclass(frozen=True)
@@ -167,14 +169,14 @@ def _run(key: str, line: str) -> LessonRun:
         raise LessonError(f"Lesson {key}: run = {line[:40]!r} is not a name, | and a link.")
     if set(asked) == {"run"}:
         return LessonRun(label, run_id=asked["run"])
-    settings, said = from_url(asked)
-    if said:
-        raise LessonError(f"Lesson {key}: {said[0]}")
+    settings, refused = read_link(asked)
+    if refused:
+        raise LessonError(f"Lesson {key}: {refused[0]}")
+    launch = {name: settings.pop(name, usual) for name, usual in OF_LAUNCH.items()}
     try:
-        to_config(settings)
+        return LessonRun(label, parse_flat(settings), launch["speed"])
     except ConfigError as error:
         raise LessonError(f"Lesson {key}: {error}") from None
-    return LessonRun(label, settings)
 
 
 def load_lessons(folder: str = "") -> tuple[dict[str, Lesson], list[str]]:

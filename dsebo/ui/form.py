@@ -1,187 +1,195 @@
-"""The form of a run, grown from the config's own description of its fields."""
+"""The form of a run or of what all runs of an experiment share, grown from the config's own fields.
+
+A form hands over only what was changed: the rest follows from it, as in a file or on a command line.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dsebo.charts.function import function_picture
-from dsebo.config import BARE
-from dsebo.text import function_name, method_name
-from dsebo.ui import values as form
+from dsebo.config import BARE, FUNCTION, METHODS, RunConfig, flat_config, parse_flat
+from dsebo.parsing import OF_LAUNCH, launch_fields
+from dsebo.text import function_name, method_name, value_text
+from dsebo.ui.inputs import field_input
 from dsebo.ui.live import live_chart
-from dsebo.ui.presets import BY_KEY, PRESETS
-from dsebo.ui.values import Settings
 from objectives import kind_of
-from objectives.fields import FieldSpec
+from objectives.fields import ConfigError, FieldSpec
 
+Changes = dict[str, Any]  # settings by their flat names: those that do not follow from the others
+
+METHOD = next(iter(METHODS))
 OWN = "own"
-EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means
-LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δd_min": r"\Delta d_{\min}"}
+NAMES: dict[str, Callable[[str], str]] = {"function": function_name, "method": method_name}
 
 
-def load(settings: Settings) -> None:
-    """Make the form say this."""
-    st.session_state["form"] = dict(settings)
-    for spec in form.fields(settings["method"], settings["function"]):
-        st.session_state[_key(spec.name)] = settings.get(spec.name, spec.default)
+# --- what was changed ---------------------------------------------------------------------------
 
 
-def current() -> Settings:
-    """What the form says now."""
-    kept: Settings = st.session_state.get("form") or form.defaults()
-    method = st.session_state.get(_key("method"), kept["method"])
-    function = st.session_state.get(_key("function"), kept["function"])
-    usual = kept if kept["method"] == method else form.defaults(method, function)
-    values = {}
-    for spec in form.fields(method, function):
-        value = st.session_state.get(_key(spec.name), usual.get(spec.name, spec.default))
-        values[spec.name] = value
-    return values
+def to_config(changes: Mapping[str, Any]) -> RunConfig:
+    """The config that a form says; ConfigError, in a sentence, where it does not fit together."""
+    return parse_flat({name: value for name, value in changes.items() if name not in OF_LAUNCH})
 
 
-def restore() -> None:
-    """After another page, which makes Streamlit forget widgets, put the values back."""
-    if _key("function") not in st.session_state:
-        load(st.session_state.get("form") or form.defaults())
+def complete(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Every setting of a form: what was changed, and what follows from it."""
+    names = {name: changes.get(name, usual) for name, usual in (("function", FUNCTION), ("method", METHOD))}
+    try:
+        return {**flat_config(to_config(changes)), **OF_LAUNCH, **_of_launch(changes)}
+    except ConfigError:  # each value is allowed, but not together: the form will say so
+        return {**flat_config(parse_flat(names)), **OF_LAUNCH, **changes}
 
 
-def show() -> Settings:
-    """Draw the form; what it says."""
-    now = current()
-    specs = form.fields(now["method"], now["function"])
-    plain = [s for s in specs if not s.advanced and s.name not in ("function", "method")]
-    left, right = st.columns(2)
-    with left:
-        _choice(specs[0], _key(specs[0].name), function_name, _function_changed)
-    with right:
-        _choice(specs[1], _key(specs[1].name), method_name, _method_changed)
-    if kind_of(now["function"]) == "embedded":  # else there is no picture of it in two variables
-        live_chart(function_picture(now["function"], float(now["c"] or 0.0)), key="function_picture")
-    _pairs(plain)
-    with st.expander("More settings"):
-        _pairs([spec for spec in specs if spec.advanced])
-    said = current()
-    st.session_state["form"] = said
-    return said
+def changed(values: Mapping[str, Any]) -> Changes:
+    """Of every setting of a form, function, method and those that do not follow from the others.
+
+    Where they do not fit together, all of them: what is said of them is said of what is seen.
+    """
+    launch = {name: value for name, value in _of_launch(values).items() if value != OF_LAUNCH[name]}
+    try:
+        given = to_config(values).given()
+    except ConfigError:
+        return {**{name: value for name, value in values.items() if name not in OF_LAUNCH}, **launch}
+    objective, optimizer = given.pop("objective"), given.pop("optimizer")
+    names = {"function": objective.pop("name"), "method": optimizer.pop("method")}
+    return {**names, **objective, **optimizer, **given, **launch}
 
 
-def presets() -> None:
-    """A choice of settings to start from; it shows which one the form now says."""
-    now = current()
-    matching = [preset.key for preset in PRESETS if form.same(preset.settings(), now)]
-    st.session_state["preset"] = matching[0] if matching else OWN
-    st.selectbox(
-        "Start from",
-        [OWN, *BY_KEY],
-        format_func=lambda key: BY_KEY[key].title if key in BY_KEY else "Own setting",
-        key="preset",
-        on_change=_preset_chosen,
-    )
+def _of_launch(values: Mapping[str, Any]) -> Changes:
+    return {name: values[name] for name in OF_LAUNCH if name in values}
 
 
-def _preset_chosen() -> None:
-    key = st.session_state["preset"]
-    if key in BY_KEY:
-        load(BY_KEY[key].settings())
+def link_of(changes: Mapping[str, Any], without: Sequence[str] = ()) -> dict[str, str]:
+    """What a link says: all plain settings, and the others where they were changed."""
+    values, own = complete(changes), changed(complete(changes))
+    link = {}
+    for spec in launch_fields(values["method"], values["function"]):
+        quiet = spec.advanced or spec.name in OF_LAUNCH
+        value = values.get(spec.name)
+        if value is not None and spec.name not in without and (spec.name in own or not quiet):
+            link[spec.name] = value_text(value)
+    return link
 
 
-def _function_changed() -> None:
-    """A new function brings settings of its own: c, which is in its units, or all of another kind."""
-    now = current()
-    load({**now, **form.of_function(now["function"])})
+# --- on the page --------------------------------------------------------------------------------
 
 
-def _method_changed() -> None:
-    """Another method has other settings; those that it shares stay."""
-    _refill([spec.name for spec in form.fields(BARE, current()["function"])])
+class Form:
+    """The settings of a run on a page. Of each form there is one in a session, by its key."""
+
+    def __init__(self, key: str, usual: Changes | None = None, without: Sequence[str] = ()) -> None:
+        """A form that begins with `usual`, and without some of the settings."""
+        self.key, self.usual, self.without = key, usual or {}, without
+
+    def fields(self, method: str, function: str) -> list[FieldSpec]:
+        """The settings that it has, in the order in which they are shown."""
+        return [spec for spec in launch_fields(method, function) if spec.name not in self.without]
+
+    def load(self, changes: Mapping[str, Any]) -> None:
+        """Make the form say this."""
+        values = complete({**self.usual, **changes})
+        st.session_state[self._kept] = changed(values)
+        for spec in self.fields(values["method"], values["function"]):
+            st.session_state[self.place(spec.name)] = values.get(spec.name, spec.default)
+
+    def restore(self) -> None:
+        """After another page, which makes Streamlit forget widgets, put the values back."""
+        if self.place("function") not in st.session_state:
+            self.load(st.session_state.get(self._kept, {}))
+
+    def changes(self) -> Changes:
+        """What the form says now."""
+        kept = complete({**self.usual, **st.session_state.get(self._kept, {})})
+        function, method = (st.session_state.get(self.place(n), kept[n]) for n in ("function", "method"))
+        same = (function, method) == (kept["function"], kept["method"])
+        usual = kept if same else complete({"function": function, "method": method})
+        values = {
+            spec.name: st.session_state.get(self.place(spec.name), usual.get(spec.name, spec.default))
+            for spec in self.fields(method, function)
+        }
+        return changed({**{name: usual[name] for name in self.without if name in usual}, **values})
+
+    def show(self, hidden: Sequence[str] = (), more: Callable[[], None] | None = None) -> Changes:
+        """Draw the form; what it says.
+
+        Args:
+            hidden: Settings that have no value of their own now.
+            more: Draws what else stands among the seldom changed settings.
+        """
+        now = self.changes()
+        specs = [spec for spec in self.fields(now["method"], now["function"]) if spec.name not in hidden]
+        names, plain = specs[:2], [spec for spec in specs[2:] if not spec.advanced]
+        self._pairs(names)
+        if "seed" not in self.without and kind_of(now["function"]) == "embedded":
+            c = float(complete(now).get("c") or 0.0)
+            live_chart(function_picture(now["function"], c), key="function_picture")
+        self._pairs(plain)
+        with st.expander("More settings"):
+            if more is not None:
+                more()
+            self._pairs([spec for spec in specs[2:] if spec.advanced])
+        changes = self.changes()
+        st.session_state[self._kept] = changes
+        return changes
+
+    def place(self, name: str) -> str:
+        """Where a setting's value is in the session."""
+        return f"{self.key}_{name}"
+
+    @property
+    def _kept(self) -> str:
+        return f"{self.key} form"
+
+    def _pairs(self, specs: Sequence[FieldSpec]) -> None:
+        for index in range(0, len(specs), 2):
+            for column, spec in zip(st.columns(2), specs[index : index + 2], strict=False):
+                brings = spec.name in ("function", "method", "variant")
+                with column:
+                    field_input(
+                        spec,
+                        self.place(spec.name),
+                        NAMES.get(spec.name, str.capitalize),
+                        partial(self._chosen, spec.name) if brings else None,
+                    )
+
+    def _chosen(self, name: str) -> None:
+        """A choice that other settings follow: those that are its own begin with their defaults."""
+        now = {**complete(st.session_state[self._kept]), name: st.session_state[self.place(name)]}
+        fields = launch_fields(now["method"], now["function"])
+        if name == "function":  # c is in the function's units
+            stay = {spec.name for spec in fields} - {"c"}
+        elif name == "method":
+            stay = {spec.name for spec in launch_fields(BARE, now["function"])}
+        else:  # the authors' variant has a model of its own, behind the plain settings
+            stay = {spec.name for spec in fields if not spec.advanced}
+        kept = st.session_state[self._kept]
+        self.load({**{n: value for n, value in kept.items() if n in stay}, name: now[name]})
 
 
-def _variant_changed() -> None:
-    """The authors' variant has a model of its own, behind the plain settings."""
-    now = current()
-    _refill([spec.name for spec in form.fields(now["method"], now["function"]) if not spec.advanced])
-
-
-def _refill(names: Sequence[str]) -> None:
-    """Keep these settings and let the others follow from them."""
-    now = current()
-    load(form.complete({name: now[name] for name in [*names, "method"] if name in now}))
-
-
-def _pairs(specs: Sequence[FieldSpec]) -> None:
-    for index in range(0, len(specs), 2):
-        for column, spec in zip(st.columns(2), specs[index : index + 2], strict=False):
-            with column:
-                _input(spec)
-
-
-def _input(spec: FieldSpec) -> None:
-    field_input(spec, _key(spec.name), changed=_variant_changed if spec.name == "variant" else None)
-
-
-def field_input(
-    spec: FieldSpec,
-    key: str,
-    shown: Callable[[str], str] = str.capitalize,
-    changed: Callable[[], None] | None = None,
-) -> None:
-    """The input of one setting, whose value is kept in the session under `key`.
+def choose_preset(titles: Mapping[str, str], matching: str | None, own: str, key: str, load: Any) -> None:
+    """A choice of what to start from; it shows which one the form now says.
 
     Args:
-        spec: The setting.
-        key: Where its value is.
-        shown: How the values of a choice are called.
-        changed: Called after another choice.
+        titles: What there is, by key.
+        matching: Which of them the form says; None: it says something of its own.
+        own: What that is called.
+        key: Of the input.
+        load: Makes the form say one of them.
     """
-    if spec.kind == "choice":
-        _choice(spec, key, shown, changed)
-    elif spec.kind == "bool":
-        st.toggle(_label(spec), key=key, help=_help(spec))
-    else:
-        _number(spec, key)
 
+    def chosen() -> None:
+        if st.session_state[key] in titles:
+            load(st.session_state[key])
 
-def _number(spec: FieldSpec, key: str) -> None:
-    whole = spec.kind == "int"
-    high = min(form.LARGEST_INPUT, spec.high if spec.high is not None else form.LARGEST_INPUT)
-    low = spec.low if spec.low is not None else -form.LARGEST_INPUT
-    smallest = math.ulp(0.0) if spec.low_open else 0.0
-    limits: dict[str, Any] = {
-        "min_value": int(low) if whole else float(low + smallest),
-        "max_value": int(high) if whole else float(high),
-        "step": 1 if whole else _step(spec),
-        "format": "%d" if whole else "%g",
-        "value": None if spec.optional else "min",
-        "placeholder": EMPTY.get(spec.name, "none") if spec.optional else None,
-    }
-    st.number_input(_label(spec), key=key, help=_help(spec), **limits)
-
-
-def _step(spec: FieldSpec) -> float:
-    """What one click on + adds: a tenth of the usual order of magnitude."""
-    size = abs(float(spec.default or 1.0)) or 1.0
-    return float(10.0 ** (math.floor(math.log10(size)) - 1)) if size != 12 else 1.0
-
-
-def _choice(spec: FieldSpec, key: str, shown: Any, changed: Any = None) -> None:
-    st.selectbox(_label(spec), spec.choices, format_func=shown, key=key, help=_help(spec), on_change=changed)
-
-
-def _label(spec: FieldSpec) -> str:
-    """The paper's symbol, then the plain word."""
-    symbol = LATEX.get(spec.symbol, spec.symbol)
-    if not symbol or (symbol.isalpha() and len(symbol) > 1):
-        return spec.label
-    return f"${symbol}$ {spec.label[0].lower()}{spec.label[1:]}"
-
-
-def _help(spec: FieldSpec) -> str:
-    return f"{spec.help} {spec.allowed[0].upper()}{spec.allowed[1:]}."
-
-
-def _key(name: str) -> str:
-    return f"set_{name}"
+    st.session_state[key] = matching or OWN
+    st.selectbox(
+        "Start from",
+        [OWN, *titles],
+        format_func=lambda name: titles.get(name, own),
+        key=key,
+        on_change=chosen,
+    )

@@ -1,18 +1,24 @@
-"""Inputs that several pages have: a choice among the stored runs, the look of a chart."""
+"""Inputs that several pages have: a setting, a stored run, the look of a chart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
+from dsebo.parsing import LARGEST_INPUT
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import number
+from dsebo.text import number, plain
 from dsebo.ui import session
+from objectives.fields import FieldSpec
 
 BANDS: dict[BandKind, str] = {"mean": "Mean ± std", "median": "Median, quartiles"}
+EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means
+LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δd_min": r"\Delta d_{\min}"}
 MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page
 
 
@@ -75,3 +81,74 @@ def choose_scale(key: str, default: Scale, label: str = "") -> Scale:
         required=True,
     )
     return chosen or default
+
+
+def card(key: str, title: str, text: str, button: str, chosen: Callable[[], None] | None = None) -> bool:
+    """Something to begin with: its name, what to look for in it, and whether its button was pressed."""
+    with st.container(
+        border=True, key=f"card-{key}", horizontal=True, vertical_alignment="center", wrap=False
+    ):
+        st.markdown(f"**{plain(title)}**  \n{plain(text)}", width="stretch")
+        return st.button(button, key=f"preset {key}", on_click=chosen)
+
+
+def facts_table(rows: Sequence[tuple[str, str]]) -> None:
+    """Names and values below each other; an empty value is left out."""
+    body = "\n".join(f"| {name} | {value} |" for name, value in rows if value)
+    st.markdown(f"| | |\n|:--|--:|\n{body}")
+
+
+# --- one setting --------------------------------------------------------------------------------
+
+
+def field_input(
+    spec: FieldSpec,
+    key: str,
+    shown: Callable[[str], str] = str.capitalize,
+    changed: Callable[[], None] | None = None,
+) -> None:
+    """The input of one setting, whose value is kept in the session under `key`.
+
+    Args:
+        spec: The setting.
+        key: Where its value is.
+        shown: How the values of a choice are called.
+        changed: Called after another choice.
+    """
+    label, help = _label(spec), f"{spec.help} {spec.allowed[0].upper()}{spec.allowed[1:]}."
+    if spec.kind == "choice":
+        st.selectbox(label, spec.choices, format_func=shown, key=key, help=help, on_change=changed)
+    elif spec.kind == "bool":
+        st.toggle(label, key=key, help=help)
+    else:
+        st.number_input(label, key=key, help=help, **_limits(spec))
+
+
+def _limits(spec: FieldSpec) -> dict[str, Any]:
+    """Range, step and format of a number's input."""
+    whole = spec.kind == "int"
+    high = min(LARGEST_INPUT, spec.high if spec.high is not None else LARGEST_INPUT)
+    low = spec.low if spec.low is not None else -LARGEST_INPUT
+    smallest = math.ulp(0.0) if spec.low_open else 0.0
+    return {
+        "min_value": int(low) if whole else float(low + smallest),
+        "max_value": int(high) if whole else float(high),
+        "step": 1 if whole else _step(spec),
+        "format": "%d" if whole else "%g",
+        "value": None if spec.optional else "min",
+        "placeholder": EMPTY.get(spec.name, "none") if spec.optional else None,
+    }
+
+
+def _step(spec: FieldSpec) -> float:
+    """What one click on + adds: a tenth of the usual order of magnitude."""
+    size = abs(float(spec.default or 1.0)) or 1.0
+    return float(10.0 ** (math.floor(math.log10(size)) - 1)) if size != 12 else 1.0
+
+
+def _label(spec: FieldSpec) -> str:
+    """The paper's symbol, then the plain word."""
+    symbol = LATEX.get(spec.symbol, spec.symbol)
+    if not symbol or (symbol.isalpha() and len(symbol) > 1):
+        return spec.label
+    return f"${symbol}$ {spec.label[0].lower()}{spec.label[1:]}"

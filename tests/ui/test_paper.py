@@ -11,9 +11,10 @@ import pytest
 from dsebo.paper.comparison import FinalRun, PaperRow, printed_rows
 from dsebo.paper.readings import READINGS
 from dsebo.paper.summary import all_rows, below_the_centre, sentences, tally
+from dsebo.parsing import read_link
 from dsebo.text import spread
+from dsebo.ui.form import complete, link_of, to_config
 from dsebo.ui.paper.table import CENTRE, GAP, MINIMUM, lines_of, shown_table, signed, wish
-from dsebo.ui.values import complete, from_url, to_config, to_url
 
 
 def row_of(label: str) -> PaperRow:
@@ -130,6 +131,6 @@ def test_every_switch_is_a_setting_of_the_run_page(reading: object) -> None:
         return
     settings = complete(switch)
     assert {name: settings[name] for name in switch} == switch
-    again, said = from_url(to_url(settings))
-    assert said == []
+    again, refused = read_link(link_of(switch))
+    assert refused == []
     assert to_config(again) == to_config(settings)

@@ -13,7 +13,7 @@ from dsebo.experiments.spec import ExperimentSpec, race_seeds
 from dsebo.parsing import read_settings
 from dsebo.store.rows import RunRow
 from dsebo.text import function_name, seeds_text
-from dsebo.ui import form
+from dsebo.ui import inputs
 from dsebo.ui import values as settings
 from objectives.fields import ConfigError, FieldSpec
 
@@ -135,7 +135,7 @@ def show_function() -> None:
     """The function, the budget and the seeds."""
     specs = function_fields()
     function = specs[0]
-    form.field_input(function, _key(function.name), function_name, _function_changed)
+    inputs.field_input(function, _key(function.name), function_name, _function_changed)
     _pairs([spec for spec in specs[1:] if not spec.advanced])
     st.text_input(
         "Seeds",
@@ -164,7 +164,7 @@ def _pairs(specs: Sequence[FieldSpec]) -> None:
     for index in range(0, len(specs), 2):
         for column, spec in zip(st.columns(2), specs[index : index + 2], strict=False):
             with column:
-                form.field_input(spec, _key(spec.name))
+                inputs.field_input(spec, _key(spec.name))
 
 
 def choose(text: str, label: str, disabled: bool = False) -> None:

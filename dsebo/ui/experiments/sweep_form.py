@@ -10,7 +10,7 @@ import streamlit as st
 from dsebo.config import BARE
 from dsebo.experiments.presets import PRESETS
 from dsebo.text import function_name, method_name, symbol, value_label
-from dsebo.ui import form
+from dsebo.ui import inputs
 from dsebo.ui import values as settings
 from dsebo.ui.experiments.sweep_values import (
     DEFAULT,
@@ -190,7 +190,7 @@ def _pairs(specs: Sequence[FieldSpec]) -> None:
             if spec.name == "variant":
                 changed = _refill
             with column:
-                form.field_input(spec, _key(spec.name), shown, changed)
+                inputs.field_input(spec, _key(spec.name), shown, changed)
 
 
 def _function_changed() -> None:

@@ -22,9 +22,9 @@ from dsebo.store.rows import RunFilter
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
+from dsebo.ui.inputs import card
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching
-from dsebo.ui.values import to_config
 from objectives.fields import ConfigError
 
 REPLAY_SECONDS = 8.0  # that a run which is already known takes to play
@@ -71,18 +71,8 @@ def show_list(lessons: Sequence[Lesson], now: Asked) -> None:
     """All lessons, each with its question."""
     columns = st.columns(2)
     for index, lesson in enumerate(lessons):
-        with (
-            columns[index % 2],
-            st.container(
-                border=True,
-                key=f"card-{lesson.key}",
-                horizontal=True,
-                vertical_alignment="center",
-                wrap=False,
-            ),
-        ):
-            st.markdown(f"**{plain(lesson.title)}**  \n{plain(lesson.question)}")
-            if st.button("Open", key=f"open {lesson.key}"):
+        with columns[index % 2]:
+            if card(lesson.key, lesson.title, lesson.question, "Open"):
                 links.write(replace(now, lesson=lesson.key).link())
                 st.rerun()
 
@@ -151,17 +141,16 @@ def _began(lesson: Lesson) -> str:
 def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
     """The id of a run of this setting: one that is stored, which is then replayed, or a new one."""
     manager = session.manager()
-    if run.settings is None:
+    config = run.config
+    if config is None:
         return manager.store.get_run(run.run_id or "").id
-    config = to_config(run.settings)
     wanted = config.model_dump(mode="json")
     for row in manager.store.list_runs(RunFilter(tags=[TAG], functions=[config.objective.name]), limit=200):
         usable = row.state in ("finished", "running", "queued") and row.budget == config.budget
         if usable and row.config == wanted:
             return row.id
     name = f"{lesson.title} {run.label}"[:80]
-    speed, owner = run.settings["speed"], session.owner()
-    return manager.launch(config, name=name, tags=[TAG], speed=speed, owner=owner)[0]
+    return manager.launch(config, name=name, tags=[TAG], speed=run.speed, owner=session.owner())[0]
 
 
 def _shown(lesson: Lesson, now: Asked) -> tuple[list[RunData], bool]:

@@ -28,10 +28,10 @@ from dsebo.paper.summary import sentences
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import number, plain, seeds_text
 from dsebo.ui import links, session
+from dsebo.ui.form import link_of
 from dsebo.ui.live import live_chart
 from dsebo.ui.paper.table import Line, lines_of, shown_table, wish
 from dsebo.ui.refresh import Look, keep_watching
-from dsebo.ui.values import complete, to_url
 
 TAG = "paper"
 EVERY = 4.0  # seconds between two looks while something is under way
@@ -242,7 +242,7 @@ def show_readings() -> None:
 
 def _show_switch(reading: Reading) -> None:
     """A link to the Run page, set so, and the fields that it sets."""
-    links.page_link("run", "See it", "tune", to_url(complete(dict(reading.switch))))
+    links.page_link("run", "See it", "tune", link_of(dict(reading.switch)))
     named = ", ".join(f"{name} = {_value(value)}" for name, value in reading.switch.items())
     st.markdown(f":gray[{plain(named)}]")
 

@@ -2,42 +2,114 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import partial
+
 import streamlit as st
 
 from dsebo.analysis.facts import Facts, facts
-from dsebo.config import Prediction, RunConfig
+from dsebo.config import Prediction, RunConfig, flat_config
+from dsebo.parsing import read_link
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import duration, number, plain, size
-from dsebo.ui import form, links, session
-from dsebo.ui.presets import PRESETS
-from dsebo.ui.values import Settings, from_config, from_url, to_config, to_url
+from dsebo.ui import links, session
+from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, link_of, to_config
+from dsebo.ui.inputs import card, facts_table
 from objectives.fields import ConfigError
+
+FORM = Form("set")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named setting and what to look for in it."""
+
+    key: str
+    title: str
+    look_for: str
+    changes: Changes = field(default_factory=dict)
+
+
+PRESETS = (
+    Preset(
+        "demo",
+        "20-second demonstration",
+        "100 variables, 10 of them matter: 100 evaluations at five a second.",
+        {"D": 100, "d_e": 10, "d_h": 40, "budget": 100, "beta": 8.0, "speed": 5.0},
+    ),
+    Preset("paper", "The paper's setting", "Sphere, D = 1000, dₑ = 30: does the subspace stop near 30?"),
+    Preset(
+        "dh-small",
+        "dₕ below dₑ",
+        "The subspace may not grow to the 30 variables that matter: what is out of reach?",
+        {"d_h": 20},
+    ),
+    Preset(
+        "beta-small",
+        "β too small (1)",
+        "One long wait, then a jump to dₕ: what does patience cost?",
+        {"beta": 1.0},
+    ),
+    Preset(
+        "beta-large",
+        "β too large (32)",
+        "Little patience and small steps: the step soon reaches 0, and stays there.",
+        {"beta": 32.0},
+    ),
+    Preset(
+        "far-shift",
+        "A far shift (c = 5)",
+        "The optimum is at the edge of the box: the centre is no longer a good guess.",
+        {"c": 5.0},
+    ),
+    Preset(
+        "large-D",
+        "D = 10 000",
+        "Ten times the variables: the tail grows, the search does not slow down.",
+        {"D": 10_000},
+    ),
+    Preset(
+        "authors",
+        "The authors' code",
+        "Steps and patience as their program has them: the subspace grows much further.",
+        {"variant": "authors"},
+    ),
+)
+BY_KEY = {preset.key: preset for preset in PRESETS}
 
 
 def opened_run() -> str | None:
     """The run to show, with the form set as the link says: a run, a setting, or both."""
     params = links.opened()
     if not params:
-        form.restore()
+        FORM.restore()
         return st.session_state.get("run")
     asked = links.take(params, {"run": links.an_id, "at": links.evaluation})
-    settings, unusable = from_url(params)
+    changes, unusable = read_link(params)
     links.say(unusable)
     run_id = asked.get("run")
-    if run_id is not None and not params:
-        settings = _settings_of(run_id) or settings
-    form.load(settings)
+    FORM.load(_changes_of(run_id) if run_id is not None and not params else changes)
     remember_run(run_id)
     return run_id
 
 
-def _settings_of(run_id: str) -> Settings | None:
-    """A run's own setting, to be varied from there; None where there is no such run."""
+def _changes_of(run_id: str) -> Changes:
+    """A run's own setting, to be varied from there; nothing where there is no such run."""
     try:
         row = session.manager().store.get_run(run_id)
     except StoreError:  # the page says so where the run would be
-        return None
-    return from_config(RunConfig.parse(row.config), speed=row.speed)
+        return {}
+    return {**flat_config(RunConfig.parse(row.config)), "speed": row.speed}
+
+
+def show_form() -> tuple[Changes, bool]:
+    """(what the form says, whether Launch was pressed)."""
+    now = FORM.changes()
+    matching = next((p.key for p in PRESETS if changed(complete(p.changes)) == now), None)
+    titles = {preset.key: preset.title for preset in PRESETS}
+    choose_preset(titles, matching, "Own setting", "preset", lambda key: FORM.load(BY_KEY[key].changes))
+    pressed = st.button("Launch", type="primary", width="stretch", icon=":material/rocket_launch:")
+    return FORM.show(), pressed
 
 
 def remember_run(run_id: str | None) -> None:
@@ -45,27 +117,26 @@ def remember_run(run_id: str | None) -> None:
     st.session_state["run"] = run_id
 
 
-def link(run_id: str | None, settings: Settings) -> dict[str, str]:
+def link(run_id: str | None, changes: Changes) -> dict[str, str]:
     """The address that shows the same."""
-    return ({"run": run_id} if run_id else {}) | to_url(settings)
+    return ({"run": run_id} if run_id else {}) | link_of(changes)
 
 
-def launch(settings: Settings) -> str | None:
+def launch(changes: Changes) -> str | None:
     """Start the form's run; the id of the (first) run, or None after saying why not."""
     try:
-        ids = session.manager().launch(
-            to_config(settings).seeds(settings["repeats"]), speed=settings["speed"], owner=session.owner()
-        )
+        configs = to_config(changes).seeds(changes.get("repeats", 1))
+        ids = session.manager().launch(configs, speed=changes.get("speed"), owner=session.owner())
     except (ConfigError, LimitExceeded, StoreError) as error:
         st.error(plain(str(error)))
         return None
     return ids[0]
 
 
-def checked(settings: Settings) -> RunConfig | None:
+def checked(changes: Changes) -> RunConfig | None:
     """The form's config; where it does not fit together, a sentence says what is allowed."""
     try:
-        config = to_config(settings)
+        config = to_config(changes)
     except ConfigError as error:
         st.error(plain(str(error)))
         return None
@@ -78,10 +149,8 @@ def show_facts(config: RunConfig) -> None:
     """What follows from a setting, as one edits it."""
     found = facts(config)
     cost = session.manager().predict(config)
-    rows = [(name, value) for name, value in _lines(found, cost) if value]
     st.markdown("##### What follows from it")
-    body = "\n".join(f"| {name} | {value} |" for name, value in rows)
-    st.markdown(f"| | |\n|:--|--:|\n{body}")
+    facts_table(_lines(found, cost))
     if found.minimum_note:
         st.caption(plain(found.minimum_note))
 
@@ -120,16 +189,6 @@ def welcome() -> bool:
         pressed = st.button("Launch", key="launch small", type="primary", width="stretch")
     columns = st.columns(2)
     for index, preset in enumerate(PRESETS):
-        with (
-            columns[index % 2],
-            st.container(
-                border=True,
-                key=f"card-{preset.key}",
-                horizontal=True,
-                vertical_alignment="center",
-                wrap=False,
-            ),
-        ):
-            st.markdown(f"**{plain(preset.title)}**  \n{plain(preset.look_for)}")
-            st.button("Choose", key=f"preset {preset.key}", on_click=form.load, args=(preset.settings(),))
+        with columns[index % 2]:
+            card(preset.key, preset.title, preset.look_for, "Choose", partial(FORM.load, preset.changes))
     return pressed
