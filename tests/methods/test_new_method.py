@@ -74,15 +74,15 @@ labels = [widget.label for kind in ("number_input", "text_input", "slider") for 
 assert any("Stride of the toy" in label for label in labels), labels
 """
 PREDICTION_AND_STYLE = """
-from dsebo.charts.styles import STYLES, styles_of
-from dsebo.config import RunConfig, predict
+from dsebo.charts.theme import method_style, styles_of
+from dsebo.config import METHODS, RunConfig, predict
 
 config = RunConfig.parse({"optimizer": {"method": "toy", "stride": 0.2}})
 cost, longer = predict(config), predict(config, 5000)
 assert 0 < cost.seconds < longer.seconds
 assert 0 < cost.memory_bytes < longer.memory_bytes
-assert len(set(STYLES.values())) == len(STYLES)
-assert styles_of({"Toy walk": "toy"})["Toy walk"] == STYLES["toy"]
+assert len({method_style(method) for method in METHODS}) == len(METHODS)
+assert styles_of({"Toy walk": "toy"})["Toy walk"] == method_style("toy")
 """
 
 
