@@ -31,7 +31,7 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import Field, ValidationError
 
-from objectives.fields import ConfigError, Frozen
+from objectives.fields import ConfigError, Frozen, short
 
 
 def core_count() -> int:
@@ -114,9 +114,7 @@ class Settings(Frozen):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(step) for step in first["loc"])
-            raise ConfigError(
-                f"{file}: {name} = {first['input']!r} is not allowed: {first['msg']}."
-            ) from None
+            raise ConfigError(f"{file}: {name}: {first['msg']} (got {short(first['input'])}).") from None
 
 
 def _own_file() -> Path:

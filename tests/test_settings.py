@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from dsebo.config import RunConfig, predict
-from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
-from dsebo.store.store import Store
 from objectives.fields import ConfigError
 
 EXAMPLE = """
@@ -54,10 +52,10 @@ def test_the_users_own_file_and_none(tmp_path: Path, monkeypatch: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("slots = 0", "slots = 0 is not allowed"),
-        ("slots = 'two'", "slots = 'two' is not allowed"),
-        ("mode = 'open'", "mode = 'open' is not allowed"),
-        ("[limits.owner]\nactiv = 3", r"limits.owner.activ = 3 is not allowed"),
+        ("slots = 0", r"slots: .* \(got 0\)"),
+        ("slots = 'two'", r"slots: .* \(got 'two'\)"),
+        ("mode = 'open'", r"mode: .* \(got 'open'\)"),
+        ("[limits.owner]\nactiv = 3", r"limits.owner.activ: .* \(got 3\)"),
         ("slots =\n", r"s\.toml are not TOML: .*line 1"),
     ],
 )
@@ -72,15 +70,13 @@ def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
         Settings.load(tmp_path / "gone.toml")
 
 
-def test_prediction_grows_with_what_costs(store: Store) -> None:
+def test_prediction_grows_with_what_costs() -> None:
     def config(**more: Any) -> RunConfig:
         objective = {"D": more.pop("D", 1000)}
         method = {"method": more.pop("method", "dsebo")}
         return RunConfig.parse({"objective": objective, "optimizer": method, **more})
 
-    manager = RunManager(store)
-    base = manager.predict(config(budget=100))
-    manager.close()
+    base = predict(config(budget=100))
     assert predict(config(budget=500)).seconds > 5 * base.seconds
     assert predict(config(budget=500, D=100_000)).memory_bytes > 8 * 100_000 * 100
     assert predict(config(method="random", budget=100)).seconds < base.seconds

@@ -24,7 +24,7 @@ from dsebo.config import nested_config, predict
 from dsebo.experiments.entrants import CLIPPED, are_clipped
 from dsebo.experiments.findings import findings
 from dsebo.experiments.limits import experiment_check
-from dsebo.experiments.progress import ENDED, Plan, plan_of, waiting_words
+from dsebo.experiments.progress import Plan, plan_of, waiting_words
 from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, list_experiments, tell
 from dsebo.experiments.records import progress as runs_of
 from dsebo.experiments.spec import DEFAULT_SEEDS, ExperimentSpec
@@ -32,6 +32,7 @@ from dsebo.experiments.standings import CENTRE, cell_labels, race_standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.settings import Settings
 from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.schema import ENDED
 from dsebo.store.store import Store
 from dsebo.text import count, duration, number
 from dsebo.transfer import export_csv, export_json, export_parquet

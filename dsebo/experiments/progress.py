@@ -19,6 +19,7 @@ from dsebo.settings import core_count
 from dsebo.store import schema
 from dsebo.store.leases import shown_state
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
+from dsebo.store.schema import ENDED
 from dsebo.store.store import Store
 
 Array = NDArray[np.float64]
@@ -29,7 +30,6 @@ STORED = 0.0025  # seconds of a core to keep one evaluation
 
 MISSING = "missing"
 HELD = ("running", "queued", "paused")  # some process works on it
-ENDED = ("finished", "failed", "cancelled")
 _RANK = {"finished": 0, **dict.fromkeys(HELD, 1), "interrupted": 2, "stalled": 2, "failed": 3}
 _CHUNK = 5000  # hashes in a query
 _IDS_AT_ONCE = 500

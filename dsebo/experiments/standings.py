@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from dsebo.experiments.entrants import label_of
-from dsebo.experiments.progress import ENDED, MISSING
+from dsebo.experiments.progress import MISSING
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.store.schema import ENDED
 
 CENTRE = "Centre of the box"
 RUN_COLUMNS = ("method", "best", "d", "seconds", "ended")

@@ -20,6 +20,7 @@ from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
+from objectives.fields import must
 
 MAX_NAME, MAX_TAG, MAX_TAGS = 200, 50, 20
 
@@ -67,18 +68,18 @@ def grow_budget(
 def checked_more(more: int, budget: int) -> int:
     """A number of further evaluations."""
     if isinstance(more, bool) or not isinstance(more, int) or more < 1:
-        raise StoreError(f"more = {more!r} is not allowed: a whole number from 1 on.")
+        raise StoreError(must("more", "a whole number, 1 or more", more))
     if budget + more > MAX_BUDGET:
-        raise StoreError(f"more = {more} is not allowed: the budget would exceed {MAX_BUDGET}.")
+        raise StoreError(must("more", f"at most {MAX_BUDGET - budget}, so that the budget fits", more))
     return more
 
 
 def checked_speed(speed: float | None) -> float | None:
-    """Evaluations a second."""
+    """Evaluations per second."""
     if speed is None:
         return None
     if not math.isfinite(speed) or not 0.001 <= speed <= 1000:
-        raise StoreError(f"speed = {speed!r} is not allowed: a number from 0.001 to 1000.")
+        raise StoreError(must("speed", "a number from 0.001 to 1000", speed))
     return float(speed)
 
 
@@ -86,7 +87,7 @@ def checked_name(name: str) -> str:
     """One line, not too long."""
     plain = " ".join(_printable(name).split())
     if len(plain) > MAX_NAME:
-        raise StoreError(f"name of {len(plain)} characters is not allowed: at most {MAX_NAME}.")
+        raise StoreError(f"name must have at most {MAX_NAME} characters (got {len(plain)}).")
     return plain
 
 
@@ -99,13 +100,13 @@ def run_name(name: str, config: RunConfig) -> str:
 def checked_tags(tags: Sequence[str]) -> list[str]:
     """Short words, each once."""
     plain = [" ".join(_printable(tag).split()) for tag in tags]
-    found = list(dict.fromkeys(tag for tag in plain if tag))
-    if len(found) > MAX_TAGS:
-        raise StoreError(f"{len(found)} tags are not allowed: at most {MAX_TAGS}.")
-    for tag in found:
+    unique = list(dict.fromkeys(tag for tag in plain if tag))
+    if len(unique) > MAX_TAGS:
+        raise StoreError(f"A run must have at most {MAX_TAGS} tags (got {len(unique)}).")
+    for tag in unique:
         if len(tag) > MAX_TAG:
-            raise StoreError(f"tag = {tag[:20]!r}… is not allowed: at most {MAX_TAG} characters.")
-    return found
+            raise StoreError(f"tag must have at most {MAX_TAG} characters (got {tag[:20]!r}…).")
+    return unique
 
 
 def tags_json(tags: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from dsebo.config import RunConfig, predict
 from dsebo.settings import Limits, Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
+from dsebo.store.rows import OwnerHash
 from dsebo.store.schema import ACTIVE
 from objectives.fields import ConfigError
 
@@ -32,7 +33,7 @@ class Load:
 def check_limits(
     connection: Connection,
     settings: Settings,
-    owner: str,
+    owner: OwnerHash,
     asked: Sequence[tuple[RunConfig, int, int]],
     but: str | None = None,
 ) -> None:
@@ -41,17 +42,17 @@ def check_limits(
     Args:
         connection: In the transaction that will store the runs.
         settings: With the limits.
-        owner: The mark of who asks.
+        owner: Who asks.
         asked: The config, budget and evaluations already done of each run.
         but: A run among those asked for that may be at work already: it counts once.
     """
+    new = sum((_load(*run) for run in asked), Load())
     for limits, whose, who in (
         (settings.owner_limits, owner, "an owner"),
         (settings.limits.all, None, "all owners together"),
     ):
         for config, budget, _ in asked:
             check_run(limits, config, budget)
-        new = sum((_load(*one) for one in asked), Load())
         check_sum(limits, current_load(connection, whose, but), new, who)
 
 

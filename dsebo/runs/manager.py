@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from dsebo.config import Prediction, RunConfig, predict
+from dsebo.config import RunConfig
 from dsebo.runs import commands
 from dsebo.runs.limits import check_limits
 from dsebo.runs.slots import CoreTokens, FairSlots
@@ -147,7 +147,7 @@ class RunManager:
         commands.change(self.store, row.id, deleted_at=None)
 
     def set_speed(self, run_id: str, speed: float | None, owner: str = LOCAL_OWNER) -> None:
-        """Evaluations a second, for demonstrations; None is as fast as it goes."""
+        """Evaluations per second, for demonstrations; None is as fast as it goes."""
         row = self._controlled(run_id, owner)
         commands.change(self.store, row.id, speed=commands.checked_speed(speed))
         self._nudge(row.id)
@@ -155,7 +155,9 @@ class RunManager:
     def rename(self, run_id: str, name: str, owner: str = LOCAL_OWNER) -> None:
         """Another name; an empty one gives the default."""
         row = self._controlled(run_id, owner)
-        commands.change(self.store, row.id, name=commands.run_name(name, RunConfig.parse(row.config)))
+        commands.change(
+            self.store, row.id, name=commands.run_name(name, RunConfig.from_json(row.config_json))
+        )
 
     def tag(self, run_id: str, tags: Sequence[str], owner: str = LOCAL_OWNER) -> None:
         """Exactly these tags."""
@@ -175,10 +177,6 @@ class RunManager:
         if self.settings.mode == "local":
             return True
         return self.settings.is_lecturer(owner) or owner_hash(owner) == row.owner
-
-    def predict(self, config: RunConfig) -> Prediction:
-        """Seconds and memory that a run will take."""
-        return predict(config)
 
     def close(self, timeout: float = 2.0) -> None:
         """Stop every run within `timeout` seconds and save it as interrupted."""
@@ -222,7 +220,7 @@ class RunManager:
 
     def _check(self, row: RunRow, budget: int) -> Callable[[Connection], None]:
         """What refuses, in a transaction, to let the run go on to that budget."""
-        asked = [(RunConfig.parse(row.config), budget, row.n_done)]
+        asked = [(RunConfig.from_json(row.config_json), budget, row.n_done)]
         return lambda connection: check_limits(connection, self.settings, row.owner, asked, but=row.id)
 
     def _refuse_when_closed(self) -> None:
@@ -247,15 +245,15 @@ class RunManager:
             self._start_some()
 
     def _start_some(self) -> None:
-        """Start queued runs while there is room: first those of whom has fewest at work."""
-        limits, each = self.settings.limits.all, self.settings.owner_limits
+        """Start queued runs while there is room, first those of the owner with the fewest at work."""
+        of_all, of_owner = self.settings.limits.all, self.settings.owner_limits
         while self._queue and not self._closed:
             at_work = Counter(owner for _, _, owner in self._sessions.values())
             run_id = min(self._queue, key=lambda key: at_work[self._queue[key][1]])
             lease, owner = self._queue[run_id]
-            if limits.active is not None and len(self._sessions) >= limits.active:
+            if of_all.active is not None and len(self._sessions) >= of_all.active:
                 return
-            if each.active is not None and at_work[owner] >= each.active:
+            if of_owner.active is not None and at_work[owner] >= of_owner.active:
                 return
             del self._queue[run_id]
             session = Session(self.store, lease, self._heartbeat, self._slots)

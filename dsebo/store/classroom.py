@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, insert, select
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.store import Store
+from objectives.fields import must
 
 MOST_IN_A_ROOM = 500  # predictions of one lesson
 _NAME = re.compile(r"\w(?:[\w .'-]{0,38}[\w.])?")
@@ -21,9 +22,9 @@ def record(store: Store, room: str, lesson: str, nickname: str, value: str) -> N
     """Keep a prediction; the same nickname's earlier one of that lesson is replaced."""
     room, nickname = checked_name("room", room), checked_name("nickname", nickname)
     if not _LESSON.fullmatch(lesson):
-        raise StoreError(f"lesson = {lesson[:40]!r} is not allowed: letters, digits and hyphens.")
+        raise StoreError(must("lesson", "1 to 64 letters, digits and hyphens", lesson[:40]))
     if not 1 <= len(value) <= 64:
-        raise StoreError("prediction is not allowed: 1 to 64 characters.")
+        raise StoreError(must("prediction", "1 to 64 characters", value[:40]))
     table = schema.prediction
     same = (table.c.room == room, table.c.lesson == lesson)
     with store.write() as connection:
@@ -51,5 +52,5 @@ def checked_name(what: str, text: str) -> str:
     """A room's name or a nickname without outer spaces; StoreError where it cannot be one."""
     plain = " ".join(text.split())
     if not _NAME.fullmatch(plain):
-        raise StoreError(f"{what} = {plain[:40]!r} is not allowed: {NAME_RULE}.")
+        raise StoreError(must(what, NAME_RULE, plain[:40]))
     return plain

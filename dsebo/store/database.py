@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_
 
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError, StoreFull
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, must
 
 BUSY_SECONDS = 30
 # Execution options of a connection that will write. What lasts survives a power loss; without it a
@@ -40,10 +40,8 @@ def resolve(url: str | None) -> URL:
     try:
         parsed = make_url(given)
     except (exc.ArgumentError, ValueError):
-        raise StoreError(
-            f"db = {given!r} is not allowed: a database address such as sqlite:///runs.db or "
-            "postgresql://user@host/name."
-        ) from None
+        allowed = "a database address such as sqlite:///runs.db or postgresql://user@host/name"
+        raise StoreError(must("db", allowed, given)) from None
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() == "sqlite":
@@ -54,7 +52,7 @@ def resolve(url: str | None) -> URL:
 def _check_file(url: URL) -> None:
     """Make the folder; threads cannot share a database in memory."""
     if url.database in (None, "", ":memory:"):
-        raise StoreError("db in memory is not allowed: runs in threads need a file.")
+        raise StoreError("db must not be in memory: runs in threads need a file.")
     try:
         Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -71,7 +69,7 @@ def connect(url: URL) -> Engine:
     try:
         engine = create_engine(url, **options)
     except (exc.ArgumentError, exc.NoSuchModuleError):
-        raise StoreError(f"db = {shown(url)} is not allowed: no driver for {url.drivername}.") from None
+        raise StoreError(f"There is no driver for {url.drivername}: db = {shown(url)}.") from None
     except ModuleNotFoundError as error:
         raise StoreError(f"db = {shown(url)} needs the Python package {error.name}.") from None
     if url.get_backend_name() == "sqlite":

@@ -97,13 +97,9 @@ def lease_columns(lease: Lease, holder: Holder | None = None) -> dict[str, Any]:
     }
 
 
-NO_LEASE: dict[str, Any] = {
-    "lease_token": None,
-    "lease_expires": None,
-    "lease_host": None,
-    "lease_pid": None,
-    "lease_process": None,
-}
+NO_LEASE: dict[str, Any] = dict.fromkeys(
+    ("lease_token", "lease_expires", "lease_host", "lease_pid", "lease_process")
+)
 
 
 def shown_state(row: Any, now: float, alive: Callable[[Holder], bool | None] = Holder.alive) -> str:

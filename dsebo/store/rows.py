@@ -15,29 +15,12 @@ from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, selec
 
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.leases import Holder, shown_state
+from dsebo.store.leases import NO_LEASE, Holder, shown_state
 from dsebo.store.schema import ACTIVE, STATES
+from objectives.fields import must
 
 OwnerHash = NewType("OwnerHash", str)
 LOCAL_OWNER = OwnerHash("local")  # of all that is not a class's: token and hash in one
-
-ORDERS = (
-    "created",
-    "name",
-    "state",
-    "best",
-    "n_done",
-    "function",
-    "method",
-    "seed",
-    "budget",
-    "d",
-    "started",
-    "finished",
-    "seconds",
-    "group",
-    "owner",
-)
 
 _Chosen = TypeVar("_Chosen", bound=Select[Any])
 _run = schema.run.c
@@ -95,6 +78,7 @@ class RunRow(NamedTuple):
         return config
 
 
+ORDERS = tuple(name for name in RunRow._fields if not name.endswith("_json"))
 COLUMNS = [_run[name.removesuffix("_json")] for name in RunRow._fields]
 
 
@@ -108,8 +92,7 @@ def to_rows(tuples: Sequence[Sequence[Any]], shown: dict[str, str]) -> list[RunR
 
 def shown_states(connection: Connection, run_id: str | None = None) -> dict[str, str]:
     """The states that are no longer what the row says (interrupted, stalled), by id."""
-    names = ("id", "state", "lease_token", "lease_expires", "lease_host", "lease_pid", "lease_process")
-    chosen = select(*(_run[name] for name in names)).where(_run.state.in_(ACTIVE))
+    chosen = select(*(_run[name] for name in ("id", "state", *NO_LEASE))).where(_run.state.in_(ACTIVE))
     if run_id is not None:
         chosen = chosen.where(_run.id == run_id)
     now, alive = time.time(), cache(Holder.alive)  # a process with many runs is looked at once
@@ -172,7 +155,7 @@ ALL_RUNS = RunFilter()  # but the deleted ones
 def _known_states(states: Sequence[str]) -> Sequence[str]:
     for state in states:
         if state not in STATES:
-            raise StoreError(f"state = {state!r} is not allowed: one of {', '.join(STATES)}.")
+            raise StoreError(must("state", f"one of {', '.join(STATES)}", state))
     return states
 
 
@@ -190,7 +173,7 @@ def _mentions(words: str) -> ColumnElement[bool]:
 def ordered(chosen: Select[Any], order_by: str, descending: bool, shown: dict[str, str]) -> Select[Any]:
     """Sorted by a column, runs without a value last."""
     if order_by not in ORDERS:
-        raise StoreError(f"order_by = {order_by!r} is not allowed: one of {', '.join(ORDERS)}.")
+        raise StoreError(must("order_by", f"one of {', '.join(ORDERS)}", order_by))
     column: ColumnElement[Any] = state_column(shown) if order_by == "state" else _run[order_by]
     keys: list[ColumnElement[Any]] = [column.desc() if descending else column.asc()]
     if schema.run.c[order_by].nullable:

@@ -35,19 +35,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-_EVALUATION = (
-    "t",
-    "y",
-    "best",
-    "d",
-    "T",
-    "since_gain",
-    "failed",
-    "seconds",
-    "seconds_fit",
-    "seconds_acq",
-    "seconds_eval",
-)
+_SECONDS = ("seconds", "seconds_fit", "seconds_acq", "seconds_eval")
+_EVALUATION = ("t", "y", "best", "d", "T", "since_gain", "failed", *_SECONDS)
 _SELECT_AFTER = (  # built once: it is asked for every second by every open page
     select(*(schema.evaluation.c[name] for name in _EVALUATION))
     .where(schema.evaluation.c.run_id == bindparam("run"))

@@ -12,6 +12,7 @@ from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.records import ExperimentRow, delete_experiment, get_experiment, tell
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
+from dsebo.store.schema import ENDED
 from dsebo.text import count, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
@@ -31,7 +32,6 @@ FULL = 0.0
 SPEEDS = (FULL, 1.0, 2.0, 5.0, 10.0, 20.0)
 SLOW_START = 30.0  # seconds after which an experiment that waits has been forgotten by who made it
 AGAIN = ("failed", "cancelled")
-ENDED = (*AGAIN, "finished")
 
 
 def head(name: str, state: str, caption: str, controls: Callable[[], None], key: str) -> None:

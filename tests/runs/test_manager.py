@@ -103,7 +103,7 @@ def test_speed_is_evaluations_a_second(store: Store, manager: RunManager) -> Non
     assert 3 <= made <= 10 * took + 2
     assert store.get_run(run_id).speed == 10
     for wrong in (0, -1, float("nan"), 1e9):
-        with pytest.raises(StoreError, match=r"speed = .* is not allowed"):
+        with pytest.raises(StoreError, match=r"speed must be a number from 0\.001 to 1000"):
             manager.set_speed(run_id, wrong)
     manager.cancel(run_id)
 
@@ -127,7 +127,7 @@ def test_cancel_delete_restore_rename_tag(store: Store, manager: RunManager) -> 
     manager.resume(run_id)
     wait_state(store, run_id, "finished")
     assert kept < done(store, run_id) == 100
-    with pytest.raises(StoreError, match="name of 300 characters is not allowed: at most 200"):
+    with pytest.raises(StoreError, match="name must have at most 200 characters \\(got 300\\)"):
         manager.rename(run_id, "x" * 300)
     with pytest.raises(StoreError, match="is finished and cannot be paused"):
         manager.pause(run_id)
@@ -145,7 +145,7 @@ def test_extend_goes_on_with_the_patience_of_the_first_budget(store: Store, mana
     assert (row.budget, row.config["budget"]) == (20, 12)
     assert history(store, run_id) == reference(config, budget=20)
     for wrong in (0, -3, 10**6, True, 1.5):
-        with pytest.raises(StoreError, match=f"more = {wrong!r} is not allowed"):
+        with pytest.raises(StoreError, match=rf"more must be .* \(got {wrong!r}\)"):
             manager.extend(run_id, wrong)
 
 

@@ -155,9 +155,9 @@ def test_filters_and_order(any_url: str) -> None:
     assert [row.id for row in store.list_runs(order_by="seed", limit=1, offset=1)] == [b]
     bests = [row.best or 0.0 for row in store.list_runs(order_by="best", descending=False)]
     assert bests == sorted(bests)
-    with pytest.raises(StoreError, match="order_by = 'nonsense' is not allowed: one of created"):
+    with pytest.raises(StoreError, match=r"order_by must be one of .*created, .* \(got 'nonsense'\)"):
         store.list_runs(order_by="nonsense")
-    with pytest.raises(StoreError, match="state = 'busy' is not allowed"):
+    with pytest.raises(StoreError, match=r"state must be one of queued, .* \(got 'busy'\)"):
         store.list_runs(RunFilter(states=["busy"]))
     store.close()
 
@@ -270,7 +270,7 @@ def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("sqlite://", "in memory is not allowed"),
+        ("sqlite://", "must not be in memory"),
         ("nonsense://x/y", "no driver for nonsense"),
         ("sqlite:////dev/null/x.db", "cannot be made"),
         ("postgresql://nobody@127.0.0.1:1/none", "refused"),

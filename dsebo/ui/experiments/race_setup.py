@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, predict
 from dsebo.experiments.entrants import CLIPPED, are_clipped, label_of
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.limits import check_limits
@@ -51,7 +51,7 @@ def _predicted(text: str, values: race_form.Values) -> tuple[str, str]:
     except ConfigError:  # said below, once it is chosen
         return method_name(text), "not in this setting"
     config = race.first_configs()[0]
-    cost = session.manager().predict(config)
+    cost = predict(config)
     words = f"{duration(cost.seconds)}, {size(cost.memory_bytes, 2)}"
     return label_of(config.model_dump(mode="json")), words
 
@@ -83,7 +83,7 @@ def _start(values: race_form.Values) -> list[str] | None:
 def _sum(race: ExperimentSpec) -> str:
     """`3 methods from 3 seeds: 9 runs, about 40 s of one core.`"""
     configs = race.first_configs()
-    seconds = sum(session.manager().predict(config).seconds for config in configs) * len(race.seeds)
+    seconds = sum(predict(config).seconds for config in configs) * len(race.seeds)
     who = f"{count(len(configs), 'method')} from {count(len(race.seeds), 'seed')}"
     return f"{who}: {count(race.total, 'run')}, about {duration(seconds)} of one core."
 

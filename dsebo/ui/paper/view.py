@@ -11,6 +11,7 @@ from dsebo.charts.curves import Curves
 from dsebo.charts.experiment import race_figure
 from dsebo.charts.scales import References, default_scale
 from dsebo.charts.theme import styles_of
+from dsebo.config import predict
 from dsebo.paper.bundled import ThinRun, bundled_paper_runs
 from dsebo.paper.comparison import (
     NOT_HERE,
@@ -158,7 +159,7 @@ def _run_missing(lines: Sequence[Line]) -> None:
         line = by_label.get(label or "", lines[-1])
         config = line.row.config
         assert config is not None  # only such rows are offered
-        words = wish(line, session.manager().predict(config).seconds)
+        words = wish(line, predict(config).seconds)
         if st.button(words, type="primary", icon=":material/rocket_launch:"):
             _launch(line)
     st.code(command(line.row, line.own.missing), language="sh", wrap_lines=True)

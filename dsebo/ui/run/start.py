@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dsebo.analysis.facts import Facts, facts
-from dsebo.config import Prediction, RunConfig, flat_config
+from dsebo.config import Prediction, RunConfig, flat_config, predict
 from dsebo.parsing import read_link
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import duration, number, plain, size
@@ -148,7 +148,7 @@ def checked(changes: Changes) -> RunConfig | None:
 def show_facts(config: RunConfig) -> None:
     """What follows from a setting, as one edits it."""
     found = facts(config)
-    cost = session.manager().predict(config)
+    cost = predict(config)
     st.markdown("##### What follows from it")
     facts_table(_lines(found, cost))
     if found.minimum_note:
