@@ -25,7 +25,7 @@ LAYERS = [
 ]
 STREAMLIT = ("dsebo.ui", "app_pages", "app")  # nothing else knows it
 # Not yet in their place: whoever sets one right takes its name out; the list ends empty and goes.
-PENDING = {"dsebo.experiments.presets", "tests.cli.test_sweep"}
+PENDING = {"dsebo.experiments.presets"}
 
 
 def sources() -> list[Path]:
@@ -128,7 +128,7 @@ def test_no_test_or_benchmark_imports_a_test() -> None:
         name = module_name(path)
         names = imported(ast.parse(path.read_text(encoding="utf-8")), name.rpartition(".")[0])
         tests = {other for other in names if other.startswith("tests.") and ".test_" in other}
-        wrong += [f"{name} imports {other}" for other in sorted(tests) if name not in PENDING]
+        wrong += [f"{name} imports {other}" for other in sorted(tests)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -140,4 +140,4 @@ def test_the_tests_mirror_the_tree() -> None:
     assert tested - folders <= {"data"}
     modules = {path.stem for path in (ROOT / "dsebo").glob("*.py")}
     singles = {path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py")}
-    assert singles <= modules | {"imports", "readme"}
+    assert singles <= modules | {"imports", "readme", "contributing"}

@@ -35,3 +35,10 @@ def test_commands_exist() -> None:
 def test_files_that_are_named_are_there() -> None:
     for path in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / path).exists(), path
+
+
+def test_modules_that_are_named_are_there() -> None:
+    for path in re.findall(r"`((?:dsebo|objectives|benchmarks)/[\w/.]*)`", README):
+        assert (ROOT / path).exists(), path
+    for module in re.findall(r"python -m (dsebo[\w.]*|benchmarks[\w.]*)", README):
+        assert (ROOT / f"{module.replace('.', '/')}.py").exists() or (ROOT / module / "__main__.py").exists()
