@@ -9,7 +9,7 @@ from typing import Any
 from dsebo.gp.surrogate import Surrogate
 from dsebo.methods.baxus import BAxUS
 from dsebo.methods.sbo_se import SBOSE
-from dsebo.paper.bundled import FUNCTIONS
+from dsebo.paper.tables import PAPER_FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ EXPERIMENTS = (
         "dsebo",
         "the authors' variant, acquisition from 20 random samples",
         {"variant": "authors", **FEW_STARTS},
-        FUNCTIONS,
+        PAPER_FUNCTIONS,
         (1, 2, 3),
     ),
     Experiment(
@@ -82,31 +82,34 @@ EXPERIMENTS = (
         )
         for factor in (3, 5)
     ),
-    Experiment("random", "x uniform in [0, 1]^D", {"points": "upper-half"}, FUNCTIONS, TEN),
+    Experiment("random", "x uniform in [0, 1]^D", {"points": "upper-half"}, PAPER_FUNCTIONS, TEN),
     Experiment(
-        "rembo", "z in ±1, acquisition: best of 2000 samples", {"scale": "unit", **BEST_OF_2000}, FUNCTIONS
+        "rembo",
+        "z in ±1, acquisition: best of 2000 samples",
+        {"scale": "unit", **BEST_OF_2000},
+        PAPER_FUNCTIONS,
     ),
     Experiment("rembo", "z in ±1 and d = 50, as printed", {"scale": "unit", "d": 50}, ("sphere", "griewank")),
     Experiment("hesbo", "acquisition: best of 2000 samples", BEST_OF_2000, ("sphere", "levy", "griewank")),
-    Experiment("hesbo", "acquisition: best of 20 samples", BEST_OF_20, FUNCTIONS),
+    Experiment("hesbo", "acquisition: best of 20 samples", BEST_OF_20, PAPER_FUNCTIONS),
     Experiment(
         "sbo-se", "no samples around the best points", {"local_samples": 0}, ("sphere", "griewank"), (1,)
     ),
-    Experiment("sbo-se", LN_2, {"local_samples": 0}, FUNCTIONS, prepare=start_at_ln_2),
+    Experiment("sbo-se", LN_2, {"local_samples": 0}, PAPER_FUNCTIONS, prepare=start_at_ln_2),
     Experiment("turbo", "no failure shrinks the region", {"failure_tolerance": 1000}, ("levy",)),
-    Experiment("turbo", "200 starting points", {"n_init": 200}, FUNCTIONS),
+    Experiment("turbo", "200 starting points", {"n_init": 200}, PAPER_FUNCTIONS),
     Experiment(
         "turbo", "five failures halve the region", {"failure_tolerance": 5}, ("sphere", "levy", "michalewicz")
     ),
     Experiment("baxus", "one iteration a fit", {"fit_iterations": 1}, ("sphere", "levy")),
     Experiment("baxus", "all coordinates perturbed", {"perturbed": 1000}),
-    Experiment("baxus", SIZED, {}, FUNCTIONS, prepare=stages_for(50)),
+    Experiment("baxus", SIZED, {}, PAPER_FUNCTIONS, prepare=stages_for(50)),
     Experiment("baxus", f"{SIZED}, c = 0", {}, ("rosenbrock",), (1, 2), {"c": 0.0}, stages_for(50)),
     Experiment(
         "baxus", "stages sized for 100 evaluations", {}, ("sphere", "griewank"), prepare=stages_for(100)
     ),
     Experiment("sirbo", "acquisition: best of 2000 samples", BEST_OF_2000, ("sphere", "griewank")),
-    Experiment("sirbo", "κ three times as large", {"kappa_scale": 0.3}, FUNCTIONS),
+    Experiment("sirbo", "κ three times as large", {"kappa_scale": 0.3}, PAPER_FUNCTIONS),
     Experiment("sirbo", "κ twice as large", {"kappa_scale": 0.2}, ("griewank", "dixon-price", "michalewicz")),
     Experiment(
         "sirbo",
@@ -121,8 +124,8 @@ EXPERIMENTS = (
     Experiment(
         "mcts-vs", "the other variables from any point", {"top": 500}, ("sphere", "griewank", "michalewicz")
     ),
-    Experiment("lm-ma-es", "σ = 0.45", {"sigma": 0.45}, FUNCTIONS, TEN),
-    Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, FUNCTIONS, (1, 2, 3)),
+    Experiment("lm-ma-es", "σ = 0.45", {"sigma": 0.45}, PAPER_FUNCTIONS, TEN),
+    Experiment("lm-ma-es", "σ = 0.6", {"sigma": 0.6}, PAPER_FUNCTIONS, (1, 2, 3)),
     Experiment("bandit-epsilon-greedy", "z in ±√d", {"scale": "own"}),
     Experiment("bandit-softmax", "z in ±√d", {"scale": "own"}),
     Experiment("bandit-epsilon-greedy", "κ ten times as large", {"kappa_scale": 1.0}, ("sphere",), (1, 2, 3)),

@@ -18,8 +18,8 @@ import pandas as pd
 from benchmarks.peer_changes import EXPERIMENTS, Experiment
 from benchmarks.peers import PRESETS, RESULTS, deviations, in_print, known, measure, new_runner, printed
 from dsebo.config import METHODS
-from dsebo.paper.bundled import FUNCTIONS
-from dsebo.paper.summary import FAR
+from dsebo.paper.comparison import FAR
+from dsebo.paper.tables import PAPER_FUNCTIONS
 
 RUNS: Path = RESULTS / "peer_experiments.csv"
 TABLE: Path = RESULTS / "peer_experiments.md"
@@ -119,7 +119,7 @@ def other_scales(function: str, method: str, paper: tuple[float, float]) -> list
 def far_figures() -> list[Far]:
     """Every method and function whose mean is far from the printed one."""
     usual, experiments, found = known(), all_tried(), []
-    for function in FUNCTIONS:
+    for function in PAPER_FUNCTIONS:
         for method in METHODS:
             paper = printed(function, method)
             best = usual[(usual.function == function) & (usual.method == method)].best

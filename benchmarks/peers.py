@@ -23,9 +23,8 @@ import pandas as pd
 
 from dsebo.config import METHODS, RunConfig
 from dsebo.experiments.entrants import Entrant
-from dsebo.paper.bundled import FUNCTIONS
 from dsebo.paper.comparison import METHODS_HERE
-from dsebo.paper.tables import PAPER_NAMES, paper_results
+from dsebo.paper.tables import PAPER_FUNCTIONS, function_rows
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
@@ -130,9 +129,7 @@ def printed(function: str, label: str, d: int | None = None) -> tuple[float, flo
     method = PRESETS.get(label, {}).get("method", label)
     if method not in PRINTED:
         return None
-    rows = paper_results()
-    task = PAPER_NAMES.get(function, function)
-    rows = rows[(rows.task.str.lower() == task) & (rows.D == 1000) & rows.table.isin([1, 4])]
+    rows = function_rows(function, tables=(1, 4))
     wanted = SUBSPACE if d is None else d
     rows = rows[(rows.method == PRINTED[method]) & (rows.subspace_d.fillna(wanted) == wanted)]
     return (float(rows["mean"].iloc[0]), float(rows["std"].iloc[0])) if len(rows) else None
@@ -156,7 +153,7 @@ def table(runs: pd.DataFrame) -> str:
         "mean ± deviation over the seeds run so far. Paper: tables 1 and 4, over ten. Apart: how "
         "many of the printed deviations ours lies above (+) or below (−) it.\n",
     ]
-    for function in FUNCTIONS:
+    for function in PAPER_FUNCTIONS:
         rows = runs[runs.function == function]
         if len(rows):
             parts.append(_function_table(function, rows))
@@ -215,7 +212,7 @@ def main() -> None:
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--methods", default=",".join(labels()))
-    parser.add_argument("--functions", default=",".join(FUNCTIONS))
+    parser.add_argument("--functions", default=",".join(PAPER_FUNCTIONS))
     given = parser.parse_args()
     if given.what == "run":
         seeds = [int(seed) for seed in given.seeds.split(",")]

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.quality` runs what is missing of the default setting and prints its table;
 `--setting NAME` another one of SETTINGS (what the defaults were chosen from), `--all` prints all.
-Results are kept in results/quality.csv; delete it to measure anew.
+Results are kept in results/quality.csv; delete it to measure again.
 """
 
 from __future__ import annotations
@@ -16,19 +16,11 @@ import pandas as pd
 
 from dsebo.config import RunConfig
 from dsebo.events import Finished
+from dsebo.paper.tables import PAPER_FUNCTIONS, function_rows
 from dsebo.run import make_objective, run
 
 RESULTS = Path(__file__).parent / "results" / "quality.csv"
 COLUMNS = ["setting", "function", "seed", "best", "d", "seconds"]
-FUNCTIONS = ("sphere", "rosenbrock", "levy", "griewank", "dixon-price", "michalewicz")
-PAPER = {  # table 1, D = 1000: mean and standard deviation of ten runs
-    "sphere": (3.9387, 1.3304),
-    "rosenbrock": (37699.6758, 780.7019),
-    "levy": (2.2816, 0.7567),
-    "griewank": (11.2488, 0.1092),
-    "dixon-price": (39076.9609, 10246.4609),
-    "michalewicz": (-10.6887, 1.1657),
-}
 GAMMA: dict[str, Any] = {"lengthscale_prior": "gamma", "fit_outputscale": True}
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -57,7 +49,7 @@ def known() -> pd.DataFrame:
 
 def run_missing(setting: str, seeds: list[int], workers: int) -> None:
     done = {(r.setting, r.function, r.seed) for r in known().itertuples()}
-    wanted = [(setting, f, s) for s in seeds for f in FUNCTIONS if (setting, f, s) not in done]
+    wanted = [(setting, f, s) for s in seeds for f in PAPER_FUNCTIONS if (setting, f, s) not in done]
     with ProcessPoolExecutor(workers) as pool:
         for row in pool.map(one, *zip(*wanted, strict=True)) if wanted else ():
             frame = pd.DataFrame([row])
@@ -69,12 +61,13 @@ def report(setting: str) -> None:
     rows = rows[rows.setting == setting]
     print(f"\n{setting}: {SETTINGS[setting]}")
     print("function       mean ± std (best) of n            paper's DSEBO         centre   ")
-    for function in FUNCTIONS:
+    for function in PAPER_FUNCTIONS:
         best = rows[rows.function == function]["best"].astype(float)
         if best.empty:
             continue
         centre = make_objective(RunConfig.parse({"objective": {"name": function}})).at_centre()
-        mean, std = PAPER[function]
+        printed = function_rows(function)
+        mean, std = printed[printed["method"] == "DSEBO"][["mean", "std"]].to_numpy(dtype=float)[0]
         verdict = "beats both" if best.mean() < min(mean, centre) else "does not beat both"
         print(
             f"{function:12s} {best.mean():10.4g} ± {best.std():8.3g} ({best.min():8.4g}) of "

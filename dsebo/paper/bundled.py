@@ -3,7 +3,7 @@
     python -m dsebo.paper.bundled [--again]
 
 makes those that are missing, one after the other, and writes `dsebo/data/paper_runs.json.gz` after
-each, so that it goes on where it was stopped. With --again it makes all of them anew, each taking
+each, so that it goes on where it was stopped. With --again it makes all of them again, each taking
 the place of the old one: about half an hour on a quiet core.
 """
 
@@ -26,12 +26,11 @@ import numpy as np
 from dsebo.analysis.curves import Array
 from dsebo.config import FIRST_ARITHMETIC, RunConfig, parse_flat
 from dsebo.events import Evaluated, Event, Finished, Started
-from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS
+from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS
 from dsebo.run import run
 from dsebo.store.records import versions
 
 NAME = "paper_runs.json.gz"
-FUNCTIONS = ("sphere", "rosenbrock", "levy", "griewank", "dixon-price", "michalewicz")
 SEEDS = range(1, 11)
 DIGITS = 6  # of a value on a curve; the final one is kept whole
 
@@ -72,7 +71,7 @@ def paper_configs() -> list[RunConfig]:
     return [
         parse_flat({"function": name, "D": D, "budget": PAPER_BUDGET, "seed": seed})
         for D in PAPER_DIMENSIONS
-        for name in FUNCTIONS
+        for name in PAPER_FUNCTIONS
         for seed in SEEDS
     ]
 

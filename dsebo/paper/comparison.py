@@ -18,8 +18,8 @@ import numpy as np
 from dsebo.analysis.facts import facts
 from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.entrants import Entrant
-from dsebo.paper.bundled import FUNCTIONS, ThinRun
-from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_NAMES, paper_results
+from dsebo.paper.bundled import ThinRun
+from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS, PAPER_NAMES, paper_results
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
@@ -27,6 +27,7 @@ from dsebo.text import seeds_text
 from objectives.fields import ConfigError
 
 REPEATS = 10  # the paper's
+FAR = 3.0  # printed standard deviations
 NOT_HERE = "not available here"
 TITLES = {
     1: "Functions of 1000 variables",
@@ -57,7 +58,7 @@ METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the prin
     "S-Halving": "bandit-successive-halving",
     "Expectation": "bandit-expectation",
 }
-_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in FUNCTIONS}
+_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in PAPER_FUNCTIONS}
 
 
 @dataclass(frozen=True)
@@ -277,4 +278,84 @@ def command(row: PaperRow, seeds: Sequence[int]) -> str:
     return (
         f"dsebo race --methods {METHODS_HERE[row.method]} --function {of.name} --D {of.D}{d} "
         f"--budget {row.config.budget} --seeds {seeds_text(seeds)}"
+    )
+
+
+# --- what could be reproduced, counted ---
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Rows of the tables by what can be said of them."""
+
+    printed: int
+    runnable: int
+    run: int
+    within: int
+    lower: int
+    higher: int
+
+
+def all_rows() -> list[PaperRow]:
+    """Every printed row once: table 4 prints DSEBO's rows of table 1 again."""
+    found = [row for n in TITLES for task in tasks(n) for row in printed_rows(n, task)]
+    again = {(row.task, row.D, row.label) for row in found if row.table in (1, 2)}
+    return [r for r in found if r.table in (1, 2, 3) or (r.task, r.D, r.label) not in again]
+
+
+def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
+    """Count the rows: those that can be run here, have been, and how far ours is from theirs."""
+    pairs = [(row, own_runs(row, finals)) for row in rows]
+    run = [(row, own) for row, own in pairs if own.seeds]
+    far = [apart(row, own) for row, own in run]
+    return Tally(
+        printed=len(rows),
+        runnable=sum(row.config is not None for row in rows),
+        run=len(run),
+        within=sum(abs(value) <= FAR for value in far),
+        lower=sum(value < -FAR for value in far),
+        higher=sum(value > FAR for value in far),
+    )
+
+
+def below_the_centre(rows: Sequence[PaperRow]) -> list[PaperRow]:
+    """The rows whose printed mean is no better than one evaluation of the centre of the box."""
+    found = []
+    for row in rows:
+        centre, _ = references(row)
+        if centre is not None and row.mean >= centre:
+            found.append(row)
+    return found
+
+
+def sentences(finals: Sequence[FinalRun]) -> list[str]:
+    """What the runs so far show, in plain words."""
+    rows = all_rows()
+    ours = [row for row in rows if row.method == "DSEBO" and row.config is not None]
+    every, own = tally(finals, rows), tally(finals, ours)
+    said = [f"Of {every.printed} printed rows {every.runnable} can be run here, and {every.run} have been."]
+    if every.run:
+        said.append(f"Of these, {_in_words(every)}.")
+    if own.run:
+        said.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
+    said += [
+        f"{row.label} on {row.task} (D = {row.D}) is printed with mean {row.mean:.4g}, best "
+        f"{row.best:.4g} and deviation {row.std:.4g}: no ten values have all three."
+        for row in rows
+        if not row.possible
+    ]
+    worse = below_the_centre(ours)
+    names = ", ".join(f"{row.task} (D = {row.D})" for row in worse)
+    if worse:
+        said.append(
+            f"{len(worse)} of the {len(ours)} means printed for DSEBO are no better than one "
+            f"evaluation of the centre of the box: {names}."
+        )
+    return said
+
+
+def _in_words(found: Tally) -> str:
+    return (
+        f"{found.within} are within three printed standard deviations of the printed mean, "
+        f"{found.lower} lower (better) by more, {found.higher} higher by more"
     )

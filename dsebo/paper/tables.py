@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -13,6 +13,7 @@ from objectives import get_function
 
 PAPER_BUDGET, PAPER_D_E, PAPER_K = 500, 30, 10_000.0
 PAPER_DIMENSIONS = (1000, 10_000)
+PAPER_FUNCTIONS = ("sphere", "rosenbrock", "levy", "griewank", "dixon-price", "michalewicz")
 PAPER_NAMES = {"dixon-price": "dixon"}  # where the tables' name is not ours
 PAPER_DSEBO = {"beta": 12.0, "d_l": 5, "d_h": 100}
 
@@ -40,12 +41,16 @@ def is_paper_task(config: Mapping[str, Any]) -> bool:
 
 def paper_rows(config: Mapping[str, Any]) -> pd.DataFrame:
     """The paper's rows for a run's task; none where the setting is not the paper's."""
-    table = paper_results()
     if not is_paper_task(config):
-        return table.iloc[:0]
-    objective = config["objective"]
-    task = table["task"].str.lower() == PAPER_NAMES.get(objective["name"], objective["name"])
-    rows: pd.DataFrame = table[task & (table["D"] == objective["D"]) & table["table"].isin([1, 3])]
+        return paper_results().iloc[:0]
+    return function_rows(config["objective"]["name"], config["objective"]["D"])
+
+
+def function_rows(function: str, D: int = 1000, tables: Sequence[int] = (1, 3)) -> pd.DataFrame:
+    """The rows of a function of D variables, in the order printed."""
+    table = paper_results()
+    task = table["task"].str.lower() == PAPER_NAMES.get(function, function)
+    rows: pd.DataFrame = table[task & (table["D"] == D) & table["table"].isin(tables)]
     return rows
 
 

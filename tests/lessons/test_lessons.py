@@ -70,6 +70,8 @@ def test_what_is_no_answer(guess: str) -> None:
         ("measure: best", "measure: luck", "measure = 'luck' is not allowed"),
         ("## Answer", "Answer", "heading '## Answer' is missing"),
         ("?D=50&d_e=8", "?D=many", "D = 'many' is not allowed"),
+        ("?D=50&d_e=8", "?speed=0", "speed = '0' is not allowed"),
+        ("?D=50&d_e=8", "?colour=red", "colour"),
         ("?D=50&d_e=8", "?D=5&d_e=8", "d_e must be a whole number from 1 to D = 5 (got 8)"),
         ("A | ?D=50&d_e=8", "A", "not a name, | and a link"),
         ("?D=50&d_e=8", "centre", "may not be the centre"),

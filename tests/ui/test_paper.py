@@ -8,9 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dsebo.paper.comparison import FinalRun, PaperRow, printed_rows
+from dsebo.paper.comparison import (
+    FinalRun,
+    PaperRow,
+    all_rows,
+    below_the_centre,
+    printed_rows,
+    sentences,
+    tally,
+)
 from dsebo.paper.readings import READINGS
-from dsebo.paper.summary import all_rows, below_the_centre, sentences, tally
 from dsebo.parsing import read_link
 from dsebo.text import spread
 from dsebo.ui.form import complete, link_of, to_config

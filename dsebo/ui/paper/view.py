@@ -21,11 +21,11 @@ from dsebo.paper.comparison import (
     command,
     printed_rows,
     references,
+    sentences,
     stored_finals,
     tasks,
 )
 from dsebo.paper.readings import READINGS, Reading
-from dsebo.paper.summary import sentences
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.text import number, plain, seeds_text
 from dsebo.ui import links, session
