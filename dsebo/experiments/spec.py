@@ -31,7 +31,7 @@ from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
 from dsebo.store.rows import RunRow
 from dsebo.text import NAMED, part, symbol
 from objectives import KINDS, names
-from objectives.fields import MAX_SEED, ConfigError, Frozen
+from objectives.fields import MAX_SEED, ConfigError, Frozen, short
 
 MAX_PLANNED = 10_000
 MAX_RACE_RUNS, MAX_RACE_SEEDS = 300, 100  # every run of a race is followed, evaluation by evaluation
@@ -363,14 +363,14 @@ def _plan_runs(spec: ExperimentSpec) -> Iterator[Planned]:
 def _as_dict(given: Any, what: str) -> dict[str, Any]:
     """A copy of an object with named fields."""
     if not isinstance(given, dict):
-        raise ConfigError(f"{what} must be an object with named fields (got {_short(given)}).")
+        raise ConfigError(f"{what} must be an object with named fields (got {short(given)}).")
     return {str(name): value for name, value in given.items()}
 
 
 def _checked_name(given: Any) -> str:
     """One line, not too long."""
     if not isinstance(given, str):
-        raise ConfigError(f"name must be a text (got {_short(given)}).")
+        raise ConfigError(f"name must be a text (got {short(given)}).")
     plain = " ".join("".join(c if c.isprintable() else " " for c in given).split())
     if len(plain) > MAX_NAME:
         raise ConfigError(f"name must have at most {MAX_NAME} characters (got {len(plain)}).")
@@ -381,12 +381,12 @@ def _checked_seeds(given: Any) -> tuple[int, ...]:
     """A list of different seeds, or a text such as 1-10."""
     seeds = read_seeds(given) if isinstance(given, str) else given
     if not isinstance(seeds, (list, tuple)) or not seeds:
-        raise ConfigError(f"seeds must be numbers such as 1-10 or 1,3,5 (got {_short(given)}).")
+        raise ConfigError(f"seeds must be numbers such as 1-10 or 1,3,5 (got {short(given)}).")
     for seed in seeds:
         if type(seed) is not int or not 0 <= seed <= MAX_SEED:
-            raise ConfigError(f"A seed must be a whole number from 0 to {MAX_SEED} (got {_short(seed)}).")
+            raise ConfigError(f"A seed must be a whole number from 0 to {MAX_SEED} (got {short(seed)}).")
     if len(set(seeds)) != len(seeds):
-        raise ConfigError(f"seeds must all be different (got {_short(given)}).")
+        raise ConfigError(f"seeds must all be different (got {short(given)}).")
     return tuple(seeds)
 
 
@@ -395,7 +395,7 @@ def _checked_axes(given: Any) -> tuple[Axis, ...]:
     if isinstance(given, dict):
         given = [{"field": field, "values": values} for field, values in given.items()]
     if not isinstance(given, (list, tuple)):
-        raise ConfigError(f"axes must be a list of field and values (got {_short(given)}).")
+        raise ConfigError(f"axes must be a list of field and values (got {short(given)}).")
     axes = tuple(_checked_axis(axis) for axis in given)
     names = [axis.field for axis in axes]
     if len(set(names)) != len(names) or not 1 <= len(names) <= 2:
@@ -412,7 +412,7 @@ def _checked_axis(given: Any) -> Axis:
     if field == "seed":
         raise ConfigError("seed cannot vary as a setting: an experiment has its seeds.")
     if not isinstance(field, str) or field not in sweepable():
-        raise ConfigError(f"What varies must be a setting of a run (got {_short(field)}).")
+        raise ConfigError(f"What varies must be a setting of a run (got {short(field)}).")
     return Axis(field=field, values=_checked_values(field, axis.get("values")))
 
 
@@ -420,21 +420,15 @@ def _checked_values(field: str, given: Any) -> tuple[Value, ...]:
     """Different values of a field; whether the field takes them is seen later."""
     values = read_values(field, given) if isinstance(given, str) else given
     if not isinstance(values, (list, tuple)):
-        raise ConfigError(f"{field} must be a list of values, or a range (got {_short(given)}).")
+        raise ConfigError(f"{field} must be a list of values, or a range (got {short(given)}).")
     for value in values:
         if not isinstance(value, (str, int, float)) or (
             isinstance(value, float) and not math.isfinite(value)
         ):
-            raise ConfigError(f"{field} must be a number or a name (got {_short(value)}).")
+            raise ConfigError(f"{field} must be a number or a name (got {short(value)}).")
     least = 1 if field == "method" else 2
     if not least <= len(values) <= MAX_VALUES or len(set(values)) != len(values):
         raise ConfigError(
-            f"{field} must have from {least} to {MAX_VALUES} values, all different (got {_short(given)})."
+            f"{field} must have from {least} to {MAX_VALUES} values, all different (got {short(given)})."
         )
     return tuple(values)
-
-
-def _short(value: Any) -> str:
-    """As Python writes it, not too long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

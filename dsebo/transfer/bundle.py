@@ -24,7 +24,7 @@ from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.schema import ACTIVE, STATES
 from dsebo.store.store import Store
-from objectives.fields import MAX_D, ConfigError
+from objectives.fields import MAX_D, ConfigError, short
 
 FORMAT, VERSION = "dsebo-bundle", 1
 MAX_RUNS = 10_000
@@ -244,7 +244,7 @@ def parse_bundle(data: bytes, filename: str) -> list[Imported]:
     if not isinstance(bundle, dict) or bundle.get("format") != FORMAT:
         raise StoreError(f'{filename}: not a dsebo bundle, "format" is not "{FORMAT}".')
     if bundle.get("version") != VERSION:
-        version = _short(bundle.get("version"))
+        version = short(bundle.get("version"))
         raise StoreError(f"{filename}: version = {version} of the bundle is not allowed: {VERSION}.")
     runs = bundle.get("runs")
     if not isinstance(runs, list) or not 1 <= len(runs) <= MAX_RUNS:
@@ -332,13 +332,8 @@ def _valid(model: type[Model], fields: Any, place: tuple[int | str, ...]) -> Mod
         return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
-        text = f"{_short(first['input'])} is not allowed: {first['msg']}"
+        text = f"{short(first['input'])} is not allowed: {first['msg']}"
         raise Problem((*place, *first["loc"]), text) from None
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _check_evaluations(run: RunIn, config: RunConfig) -> None:

@@ -72,7 +72,7 @@ from dsebo.store.store import Store
 from dsebo.transfer import FORMATS, import_bytes
 
 store = Store.open(sys.argv[1])
-ids = [row.id for row in store.list_runs(functions=["toy"])]
+ids = [row.id for row in store.list_runs() if row.function == "toy"]
 assert len(ids) == 5
 files = {key: record.runs(store, ids) for key, record in FORMATS.items() if record.runs}
 assert "twist = " in files["html"].decode() and "twist" in files["csv"].decode()
