@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-QUICK = ["speed", "scaling", "quality", "dashboard"]
+QUICK = ["promises", "speed", "scaling", "quality", "dashboard"]
 
 
 def main() -> None:

@@ -134,7 +134,7 @@ def _lengthen(store: Store, run_id: str) -> None:
 
 
 def refreshes(server: Server, store: Store, short: str, long: str) -> None:
-    """One browser: a page that is drawn anew, at 500 and at 10 000 evaluations."""
+    """One browser: a page that is drawn again, at 500 and at 10 000 evaluations."""
     for run_id, limit in ((short, 100), (long, 250)):
         browser = Browser(server.port, f"run={run_id}")
         browser.open()

@@ -1,8 +1,8 @@
 """The plain BoTorch loop's step with its two costly sums in closed form.
 
 Same model, same priors, same cold `fit_gpytorch_mll` with its retries, same `optimize_acqf`; only
-log p(y) with its gradient and the posterior's mean and sigma are reckoned by hand, as GPyTorch's
-way of reckoning them takes hours for what the paired values need. `python -m
+log p(y) with its gradient and the posterior's mean and sigma are computed by hand, as GPyTorch's
+way of computing them takes hours for what the paired values need. `python -m
 benchmarks.plain_closed` prints how far the two are apart.
 """
 

@@ -145,7 +145,7 @@ def tokens(limits: Limits) -> None:
     without = min(_seconds(lambda: cycles(plain)) for _ in range(20))
     with_tokens = min(_seconds(lambda: cycles(counted)) for _ in range(20))
     print()
-    limits.check("a core's token, in ms an evaluation:", with_tokens - without, TOKEN_MS, False)
+    limits.check("a core's token, in ms per evaluation:", with_tokens - without, TOKEN_MS, False)
 
 
 def beside_a_live_run(engine: Engine, opened: Callable[[], Store], budget: int) -> None:

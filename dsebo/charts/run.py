@@ -80,7 +80,7 @@ def run_figure(
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
     Args:
-        evaluations: t, y, best, d; one row an evaluation, from t = 1. With a column `floor`, the
+        evaluations: t, y, best, d; one row per evaluation, from t = 1. With a column `floor`, the
             space above F* is split there into two kinds of error.
         changes: The `expanded` and `converged` events, oldest first.
         references: The grey lines.

@@ -52,7 +52,7 @@ READINGS = (
     Reading(
         "The value that a gain is measured from",
         "Set to the best of the data on entering a subspace (Algorithm 1, line 7).",
-        "The authors' code: not set anew.",
+        "The authors' code: not set again.",
         AUTHORS,
     ),
     Reading("The first count", "0 after the first random point.", "The authors' code: 1.", AUTHORS),

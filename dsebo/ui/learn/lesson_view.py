@@ -189,7 +189,7 @@ def _play(lesson: Lesson, now: Asked, guess: str, shown: tuple[list[RunData], bo
         _hurry(lesson, runs)
         st.rerun()
     if over and any(run.row.state != "finished" for run in runs):
-        st.error("A run of this lesson did not finish: Predict again starts it anew.")
+        st.error("A run of this lesson did not finish: Predict again starts it again.")
     elif over:
         _say_answer(lesson, runs, guess)
     live_chart(_figure(lesson, runs, guess, over), key="lesson")

@@ -78,7 +78,7 @@ function draw(chart) {
   const colours = pageColours(host);
   chart.colour = colours.text;
   const layout = themed(figure.layout, colours, host.clientWidth);
-  chart.config = chart.config || config(chart); // another object would make react start anew
+  chart.config = chart.config || config(chart); // another object would make react start again
   window.Plotly.react(host, figure.data, layout, chart.config).then(() => {
     if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));
     chart.drawn = true;

@@ -34,7 +34,7 @@ MOST_SIBLINGS = 20
 def watch(run_id: str) -> None:
     """The run, refreshed by itself until it ends.
 
-    Its name, buttons and the look of its charts stand outside of what the timer draws anew: they
+    Its name, buttons and the look of its charts stand outside of what the timer draws again: they
     change with the run's state or by a click, and then the whole page is drawn.
     """
     data = _data(run_id)

@@ -41,7 +41,7 @@ def upgrade() -> None:
 
 
 def _fill(connection: sa.Connection) -> None:
-    """As `dsebo.store.identity` reckoned it when this was written."""
+    """As `dsebo.store.identity` computed it when this was written."""
     found = connection.execute(sa.text("SELECT id, config, versions FROM run")).all()
     rows = []
     for run_id, config, versions in found:

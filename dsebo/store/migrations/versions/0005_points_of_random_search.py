@@ -13,7 +13,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Reckon their hashes anew, as `dsebo.store.identity` did when this was written."""
+    """Compute their hashes again, as `dsebo.store.identity` did when this was written."""
     connection = op.get_bind()
     found = connection.execute(
         sa.text("SELECT id, config, versions FROM run WHERE hash IS NOT NULL AND method = 'random'")
