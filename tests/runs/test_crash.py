@@ -74,6 +74,7 @@ def killed_and_resumed(
     store.close()
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_at_random_moments(processes: Any, url: str, expected: Any) -> None:
     chance = random.Random(3)
     run_id, kills, seen = None, 0, 0
