@@ -1,1 +1,1 @@
-"""Sweeps: many runs over one or two settings and some seeds, on all cores or on a cluster."""
+"""Experiments: many runs over one or two settings and some seeds, on all cores or on a cluster."""

@@ -1,7 +1,7 @@
-"""What a sweep shows, in plain sentences, each comparison supported by a paired test over seeds.
+"""What an experiment shows, in plain sentences, each comparison supported by a paired test over seeds.
 
 Values of different functions are never compared with one another. With too few seeds for a test
-nothing is said but that more are needed.
+nothing is clauses but that more are needed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def findings(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
 
 
 def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
-    """What the finished runs of a sweep show.
+    """What the finished runs of an experiment show.
 
     Args:
         frame: A row for each planned run: cell, a column for each axis, seed, state, best,
@@ -59,9 +59,9 @@ def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
     done = finished(frame)
     if "function" in axes:
         return _within_functions(frame, done, [axis for axis in axes if axis != "function"])
-    found = _sentences(frame, done, axes)
-    texts = [*found.texts, *_own_centres(frame, axes)]
-    return _summed(frame, Found(texts, True, found.ratio) if found.tested else found)
+    finding = _sentences(frame, done, axes)
+    texts = [*finding.texts, *_own_centres(frame, axes)]
+    return _summed(frame, Finding(texts, True, finding.ratio) if finding.tested else finding)
 
 
 def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]) -> Report:
@@ -72,29 +72,29 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
         name: _sentences(frame[frame["function"] == name], done[done["function"] == name], others)
         for name in dict.fromkeys(frame["function"])
     }
-    if not any(found.tested for found in parts.values()):  # once is enough to say what is missing
+    if not any(finding.tested for finding in parts.values()):  # once is enough to say what is missing
         most = done.groupby("function").size()
         return Report(tuple(parts[most.idxmax() if len(most) else next(iter(parts))].texts))
-    texts = [f"{function_name(name)}: {t}" for name, found in parts.items() for t in found.texts]
+    texts = [f"{function_name(name)}: {t}" for name, finding in parts.items() for t in finding.texts]
     texts += [
         f"{function_name(name)}: {text}"
         for name in parts
         for text in _own_centres(frame[frame["function"] == name], others)
     ]
-    ratio = any(found.ratio for found in parts.values() if found.tested)
-    return _summed(frame, Found(texts, True, ratio))
+    ratio = any(finding.ratio for finding in parts.values() if finding.tested)
+    return _summed(frame, Finding(texts, True, ratio))
 
 
-def _summed(frame: pd.DataFrame, found: Found) -> Report:
+def _summed(frame: pd.DataFrame, finding: Finding) -> Report:
     """With what else must be known to read the sentences, where there are any to read."""
-    if not found.tested:
-        return Report(tuple(found.texts))
-    texts = list(found.texts)
+    if not finding.tested:
+        return Report(tuple(finding.texts))
+    texts = list(finding.texts)
     failed = int((frame["state"] == "failed").sum())
     if failed:
         runs = "1 run has failed and is" if failed == 1 else f"{failed} runs have failed and are"
         texts.append(f"{runs} left out.")
-    hint = _EXPLAINED + (_RATIO if found.ratio else _DIFFERENCE) + _SEEDS
+    hint = _EXPLAINED + (_RATIO if finding.ratio else _DIFFERENCE) + _SEEDS
     return Report(tuple(texts), hint)
 
 
@@ -144,8 +144,8 @@ def _outcomes(done: pd.DataFrame, cells: Sequence[int]) -> Outcomes:
     return Outcomes(table.reindex(columns=list(cells)).to_numpy(dtype=float), ratio)
 
 
-def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> Found:
-    """Of one function, or of a sweep without a choice of functions."""
+def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> Finding:
+    """Of one function, or of an experiment without a choice of functions."""
     cells = frame.drop_duplicates("cell").set_index("cell")
     outcomes = _outcomes(done, list(cells.index))
     if len(axes) == 1:
@@ -153,18 +153,18 @@ def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> 
     labels = [", ".join(part(axis, row[axis]) for axis in axes) for _, row in cells.iterrows()]
     parts = [best_cell(labels, outcomes)]
     parts += [_along(cells, outcomes, *pair) for pair in (axes, tuple(reversed(axes)))]
-    if not any(found.tested for found in parts):
-        return Found(parts[0].texts)
-    return Found([text for p in parts for text in p.texts], True, outcomes.ratio)
+    if not any(finding.tested for finding in parts):
+        return Finding(parts[0].texts)
+    return Finding([text for p in parts for text in p.texts], True, outcomes.ratio)
 
 
-def _along(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Found:
+def _along(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Finding:
     """What an axis does on average over those values of the other one that all its own have."""
     every = list(dict.fromkeys(cells[other]))
     values = list(dict.fromkeys(cells[axis]))
     whole = _whole(cells, outcomes, other, seeds_needed(len(values)))
     if not whole:
-        return Found([f"More seeds are needed to average over {symbol(other)}."])
+        return Finding([f"More seeds are needed to average over {symbol(other)}."])
     over = f"Averaged over {symbol(other)}, "
     if len(whole) < len(every):
         named = several(other, whole, every)
@@ -192,7 +192,7 @@ def _averaged(cells: pd.DataFrame, outcomes: Outcomes, axis: str, chosen: pd.Ser
 
 
 @dataclass(frozen=True)
-class Found:
+class Finding:
     """Sentences, whether any of them rests on a test, and whether ratios were compared."""
 
     texts: list[str]
@@ -200,12 +200,12 @@ class Found:
     ratio: bool = False
 
 
-def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> Found:
+def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> Finding:
     """What the values of one axis do to the final value."""
     covered = [i for i in range(len(values)) if outcomes.seeds(i) >= LEAST_SEEDS]
     things = f"{axis}s" if axis in NAMED else f"values of {symbol(axis)}"
     if refused := _too_few(outcomes, covered, things):
-        return Found([refused])
+        return Finding([refused])
     needed = seeds_needed(len(covered))
     best = min(sharing(outcomes, covered, needed), key=outcomes.median)
     pairs = compare(outcomes, covered, needed)
@@ -213,22 +213,22 @@ def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> F
     alike = [i for i, pair in known.items() if not pair.differs]
     worse = [i for i, pair in known.items() if pair.differs and pair.shift > 0]
     mixed = [i for i, pair in known.items() if pair.differs and pair.shift <= 0]
-    said = _alike(axis, values, outcomes, best, alike, pairs)
+    clauses = _alike(axis, values, outcomes, best, alike, pairs)
     named = part(axis, values[best])
     if worse:
         than = "" if not alike else f" than {named}"
         lead = "" if alike else f"{named} ends lowest: "
         listed = [f"{part(axis, values[i])} {_how_much(known[i], outcomes.ratio)}" for i in worse]
-        said.append(f"{lead}{joined(listed)}{than}")
-    said += [
+        clauses.append(f"{lead}{joined(listed)}{than}")
+    clauses += [
         f"{part(axis, values[i])} has a higher median than {named}, though it wins on most seeds"
         for i in mixed
     ]
-    texts = [f"{over}{'; '.join(said)}."] if said else []
+    texts = [f"{over}{'; '.join(clauses)}."] if clauses else []
     missing = [v for i, v in enumerate(values) if i != best and i not in known]
     if missing:
         texts.append(f"More seeds are needed at {several(axis, missing, values)}.")
-    return Found(texts, True, outcomes.ratio)
+    return Finding(texts, True, outcomes.ratio)
 
 
 def _too_few(outcomes: Outcomes, covered: Sequence[int], things: str) -> str:
@@ -284,11 +284,11 @@ def _how_much(pair: Pair, ratio: bool) -> str:
     return f"is {max(1, round((times - 1) * 100))} % worse"
 
 
-def best_cell(labels: list[str], outcomes: Outcomes) -> Found:
+def best_cell(labels: list[str], outcomes: Outcomes) -> Finding:
     """The cell with the lowest median, and how many others can be told from it."""
     covered = [i for i in range(len(labels)) if outcomes.seeds(i) >= LEAST_SEEDS]
     if refused := _too_few(outcomes, covered, "cells"):
-        return Found([refused])
+        return Finding([refused])
     needed = seeds_needed(len(covered))
     best = min(sharing(outcomes, covered, needed), key=outcomes.median)
     known = _seen_from(compare(outcomes, covered, needed, best), best)
@@ -308,7 +308,7 @@ def best_cell(labels: list[str], outcomes: Outcomes) -> Found:
         f"{labels[best]} has the lowest median ({name} = {short(outcomes.median(best))}); of the "
         f"{others} other cells {', '.join(counted)}."
     )
-    return Found([text], True, outcomes.ratio)
+    return Finding([text], True, outcomes.ratio)
 
 
 def _seen_from(pairs: dict[tuple[int, int], Pair], best: int) -> dict[int, Pair]:

@@ -29,13 +29,13 @@ def experiment_check(settings: Settings, owner: str, spec: ExperimentSpec) -> Ch
         owner: The token of who asks.
         spec: What is asked for.
     """
-    mark = owner_hash(owner)
+    asking = owner_hash(owner)
 
     def check(connection: Connection) -> None:
-        plan = plan_of(spec, frame_of(connection, spec, mark))
+        plan = plan_of(spec, frame_of(connection, spec, asking))
         new = Load(0, plan.seconds, plan.run_bytes)
         for limits, whose, who in (
-            (settings.owner_limits, mark, "an owner"),
+            (settings.owner_limits, asking, "an owner"),
             (settings.limits.all, None, "all owners together"),
         ):
             for config in spec.first_configs():

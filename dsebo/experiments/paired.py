@@ -1,4 +1,4 @@
-"""Cells of a sweep compared seed by seed: Wilcoxon's test for each pair, Holm's correction."""
+"""Cells of an experiment compared seed by seed: Wilcoxon's test for each pair, Holm's correction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What is compared: one row a seed, one column a cell, NaN where a run has no final value.
+    """What is compared: a row for each seed, a column for each cell, NaN where a run has no final value.
 
     Attributes:
         values: Best value less F* where that is known and never reached, else the best value.
@@ -68,12 +68,12 @@ class Pair:
 
 
 def most_shared(outcomes: Outcomes, cells: Sequence[int]) -> int:
-    """The seeds that the two of these cells share that share most."""
+    """How many seeds two of these cells share at most."""
     return int(_shared(outcomes, cells).max(initial=0))
 
 
 def sharing(outcomes: Outcomes, cells: Sequence[int], least: int) -> list[int]:
-    """Those of these cells that share so many seeds with another one of them."""
+    """The cells that share at least so many seeds with another of them."""
     most = _shared(outcomes, cells).max(axis=1, initial=0)
     return [cell for cell, seeds in zip(cells, most, strict=True) if seeds >= least]
 
@@ -104,7 +104,7 @@ def compare(
     shifts = {
         (one, other): scaled[seeds, other] - scaled[seeds, one] for (one, other), seeds in shared.items()
     }
-    corrected = holm(signed_ranks(list(shifts.values())), of=math.comb(len(cells), 2))
+    corrected = holm(signed_ranks(list(shifts.values())), tests=math.comb(len(cells), 2))
     return {
         (one, other): Pair(
             seeds=len(shift),
@@ -126,31 +126,31 @@ def signed_ranks(differences: Sequence[Array]) -> list[float]:
     """
     from scipy.stats import wilcoxon  # a quarter of what `dsebo --help` would take otherwise
 
-    found = [1.0] * len(differences)
-    alike: dict[int, list[int]] = {}
-    moved = [one[one != 0] for one in differences]
-    for index, one in enumerate(moved):
-        if len(np.unique(np.abs(one))) < len(one):  # ties: exact by permutation where it can be
-            found[index] = float(wilcoxon(one, method="auto").pvalue)
-        elif one.size:
-            alike.setdefault(one.size, []).append(index)
-    for places in alike.values():
+    p_values = [1.0] * len(differences)
+    by_length: dict[int, list[int]] = {}
+    moved = [difference[difference != 0] for difference in differences]
+    for index, shifts in enumerate(moved):
+        if len(np.unique(np.abs(shifts))) < len(shifts):  # ties: exact by permutation where it can be
+            p_values[index] = float(wilcoxon(shifts, method="auto").pvalue)
+        elif shifts.size:
+            by_length.setdefault(shifts.size, []).append(index)
+    for places in by_length.values():
         tested = wilcoxon(np.stack([moved[index] for index in places]), axis=1, method="exact")
         for index, p in zip(places, tested.pvalue, strict=True):
-            found[index] = float(p)
-    return found
+            p_values[index] = float(p)
+    return p_values
 
 
-def holm(p_values: Sequence[float], of: int | None = None) -> list[float]:
+def holm(p_values: Sequence[float], tests: int | None = None) -> list[float]:
     """Holm's step-down correction, in the order given.
 
     Args:
         p_values: Of the tests that are looked at.
-        of: How many tests there are in all, where these are some of them. The result is then
-            never less than theirs would be among all.
+        tests: How many there are in all, where these are some of them. The result is then never
+            less than theirs would be among all.
     """
     corrected = [1.0] * len(p_values)
-    tests, largest = of or len(p_values), 0.0
+    tests, largest = tests or len(p_values), 0.0
     for rank, index in enumerate(np.argsort(p_values, kind="stable")):
         largest = max(largest, p_values[index] * (tests - rank))
         corrected[index] = min(1.0, largest)

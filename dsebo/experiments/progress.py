@@ -65,7 +65,7 @@ def frame(store: Store, spec: ExperimentSpec, owner: str = LOCAL_OWNER) -> pd.Da
     Args:
         store: Where the runs are.
         spec: What is planned.
-        owner: The mark of whose unfinished runs count.
+        owner: The hash of the owner whose unfinished runs count.
     """
     with store.read() as connection:
         return frame_of(connection, spec, owner)

@@ -1,4 +1,4 @@
-"""Where a sweep stands, in words: runs, evaluations, time left."""
+"""Where an experiment stands, in words: runs, evaluations, time left."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dsebo.text import count, duration, part, seeds_text, symbol, value_label
 SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones
 MOST_VALUES = 8  # of an axis that are written out
 WORDS = {
-    "queued": "The sweep's process is starting.",
+    "queued": "The experiment's process is starting.",
     "paused": "Paused. The runs under way rest where they are; Resume lets them go on.",
-    "interrupted": "The sweep's process ended before its runs did. Every evaluation is kept; "
+    "interrupted": "The experiment's process ended before its runs did. Every evaluation is kept; "
     "Resume carries on as if nothing had happened.",
-    "stalled": "No sign of life from the sweep's process. Resume takes it over.",
+    "stalled": "No sign of life from the experiment's process. Resume takes it over.",
     "cancelled": "Cancelled. What had finished until then is below; Go on runs the rest.",
 }
 WANTED = {"pause": "Pausing after the evaluations under way.", "cancel": "Being cancelled."}
@@ -28,8 +28,8 @@ def words(row: ExperimentRow) -> str:
     """What a reader should know of its state; empty where that is clear."""
     if row.state == "running":
         return WANTED.get(row.wanted, "")
-    said = WORDS.get(row.state, "")
-    return f"{said} {row.error}" if row.error and row.state == "interrupted" else said
+    sentence = WORDS.get(row.state, "")
+    return f"{sentence} {row.error}" if row.error and row.state == "interrupted" else sentence
 
 
 def share(frame: pd.DataFrame) -> float:
@@ -42,13 +42,13 @@ def share(frame: pd.DataFrame) -> float:
 def progress_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
     """`23 of 70 runs finished · 2 failed · about 1 min left on 2 cores`."""
     states = frame["state"].value_counts()
-    said = [f"{states.get('finished', 0)} of {count(len(frame), 'run')} finished"]
-    said += [f"{states['failed']} failed"] if states.get("failed", 0) else []
+    parts = [f"{states.get('finished', 0)} of {count(len(frame), 'run')} finished"]
+    parts += [f"{states['failed']} failed"] if states.get("failed", 0) else []
     if row.state == "running" and row.wanted == "run":
-        said.append(waiting_words(frame) or _left_words(row, frame))
+        parts.append(waiting_words(frame) or _left_words(row, frame))
     elif row.state == "finished":
-        said.append(f"{duration(float(frame['seconds'].sum()))} of computing")
-    return " · ".join(said)
+        parts.append(f"{duration(float(frame['seconds'].sum()))} of computing")
+    return " · ".join(parts)
 
 
 def _left_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
@@ -79,10 +79,10 @@ def setting_line(spec: ExperimentSpec) -> str:
     config = spec.config(spec.cells()[0], spec.seeds[0])
     flat = flat_config(config)
     shared = {name: flat[name] for name in ("function", "method", *config.objective.brief, "budget")}
-    said = [_axis_words(axis.field, list(axis.values)) for axis in spec.axes]
-    said.append(f"seeds {seeds_text(spec.seeds)}")
-    said += [part(name, value) for name, value in shared.items() if name not in spec.fields]
-    return " · ".join(said)
+    parts = [_axis_words(axis.field, list(axis.values)) for axis in spec.axes]
+    parts.append(f"seeds {seeds_text(spec.seeds)}")
+    parts += [part(name, value) for name, value in shared.items() if name not in spec.fields]
+    return " · ".join(parts)
 
 
 def _axis_words(field: str, values: list[object]) -> str:

@@ -34,7 +34,7 @@ class Task:
     Attributes:
         url: The store's, with its password.
         experiment: Its id and the token of the lease under which this is given out.
-        owner: The mark of whose runs these are.
+        owner: The hash of the owner of the runs.
         name: What a new run is called.
         tag: The tag of a new run.
         planned: The run.

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dsebo.cli.experiments import SweepOutput
+from dsebo.cli.experiment_output import SweepOutput
 from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, progress
 from dsebo.store.store import Store
 from tests.experiments.helpers import random_spec

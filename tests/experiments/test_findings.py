@@ -212,7 +212,7 @@ def test_a_field_of_the_objective_says_what_it_does_to_the_centre() -> None:
 def test_holm_and_the_signed_rank_test() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([]) == []
-    assert holm([0.01, 0.04], of=5) == pytest.approx([0.05, 0.16])
+    assert holm([0.01, 0.04], tests=5) == pytest.approx([0.05, 0.16])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     tied = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
     rng = np.random.default_rng(2)

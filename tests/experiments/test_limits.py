@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from dsebo.experiments.limits import MAX_AT_WORK, experiment_check
 from dsebo.experiments.progress import plan
 from dsebo.experiments.records import claim, create_experiment, list_experiments, tell
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.runs.limits import check_limits
+from dsebo.runs.manager import RunManager
 from dsebo.settings import Limits, LimitSettings, Settings
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.store import Store
@@ -18,6 +23,48 @@ def limited(mode: str = "local", **owner: float) -> Settings:
 
 def ask(store: Store, settings: Settings, sweep: ExperimentSpec, owner: str = "local") -> str:
     return create_experiment(store, sweep, owner, experiment_check(settings, owner, sweep))
+
+
+@pytest.mark.parametrize("first", ["experiment", "runs"])
+def test_a_neighbour_that_launches_meanwhile_does_not_break_the_limit(
+    any_url: str, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks between the check and the rows of the first: it waits, and then is refused."""
+    store, other = Store.open(any_url), Store.open(any_url)
+    race = ExperimentSpec.race("random,dsebo", {"D": 50, "d_e": 5, "budget": 12}, "1-3")
+    settings = limited(seconds=1.5 * plan(store, race).seconds)
+    outcomes: list[str] = []
+
+    def launch() -> None:
+        try:
+            outcomes.append(ask(other, settings, race, "local"))
+        except LimitExceeded as error:
+            outcomes.append(str(error))
+
+    neighbour = threading.Thread(target=launch)
+
+    def dawdle() -> None:
+        neighbour.start()
+        time.sleep(0.4)
+        assert not outcomes
+
+    manager = RunManager(store, settings)
+    if first == "experiment":
+        check = experiment_check(settings, "local", race)
+        create_experiment(store, race, check=lambda connection: (check(connection), dawdle())[1])
+    else:
+        monkeypatch.setattr(
+            "dsebo.runs.manager.check_limits", lambda *args: (check_limits(*args), dawdle())[1]
+        )
+        configs = [planned.config.with_seed(planned.seed + 50) for planned in race.planned()]
+        manager.launch(configs, paused=True)
+    neighbour.join()
+    assert len(outcomes) == 1
+    assert "A predicted time of" in outcomes[0]
+    assert (len(list_experiments(store)), store.count_runs()) == ((1, 0) if first == "experiment" else (0, 6))
+    manager.close()
+    store.close()
+    other.close()
 
 
 @pytest.mark.parametrize(
