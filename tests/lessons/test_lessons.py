@@ -101,7 +101,7 @@ def test_predictions_of_a_room(manager: RunManager, monkeypatch: pytest.MonkeyPa
     record(store, "Room 6", "x", "Ada", "1")
     assert sorted(predictions(store, "Room 5", "x")) == ["10", "12"]
     for room, name, value in (("<b>", "A", "1"), ("R", "", "1"), ("R", "x" * 41, "1"), ("R", "A", "")):
-        with pytest.raises(StoreError, match="not allowed"):
+        with pytest.raises(StoreError, match=r"^(room|nickname|prediction) must be 1 to"):
             record(store, room, "x", name, value)
     monkeypatch.setattr(kept, "MOST_IN_A_ROOM", 2)
     with pytest.raises(LimitExceeded, match="full"):
