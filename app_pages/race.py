@@ -2,19 +2,13 @@
 
 import streamlit as st
 
-from dsebo.store.rows import RunFilter
-from dsebo.ui import links, session
-from dsebo.ui.experiments import race_form
-from dsebo.ui.experiments.race_links import groups_of, open_race
-from dsebo.ui.experiments.race_setup import setup
-from dsebo.ui.experiments.race_view import watch_race
+from dsebo.ui.experiments import setup, view
+from dsebo.ui.experiments.form import RACE
 
-store = session.manager().store
-rows = open_race(store)
-
+shown = view.opened(RACE)
 with st.sidebar:
-    race_form.show_function()
-if not rows:
+    draft = RACE.show()
+if not shown:
     st.markdown("### Race: the same function, the same seeds, different methods")
     st.markdown(
         "Choose who takes part. All start from the same seeds and have the same budget. The centre "
@@ -22,14 +16,13 @@ if not rows:
     )
 
 race = st.container()
-values = race_form.current()
-with st.expander("Another race") if rows else st.container():
-    launched = setup(values)
-race_form.remember(values)
-if launched:
-    st.session_state["race_groups"] = groups_of(store.list_runs(RunFilter(ids=launched), descending=False))
+with st.expander("Another race") if shown else st.container():
+    spec = setup.choose_entrants(draft)
+draft = RACE.remember(RACE.current())
+if spec is not None and (started := setup.start(spec)):
+    view.show(RACE, started)
     st.rerun()
-links.write(({"groups": ",".join(groups_of(rows))} if rows else {}) | race_form.to_link(values))
-if rows:
+view.write(RACE, shown, draft)
+if shown:
     with race:
-        watch_race([row.id for row in rows])
+        view.watch(RACE, shown, "New race")

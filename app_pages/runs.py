@@ -6,7 +6,7 @@ from dsebo.store.rows import RunFilter
 from dsebo.text import count
 from dsebo.ui import links, session
 from dsebo.ui.experiments import runs_table
-from dsebo.ui.experiments.compare_view import downloads
+from dsebo.ui.experiments.compare import downloads
 
 store = session.manager().store
 

@@ -2,28 +2,27 @@
 
 import streamlit as st
 
-from dsebo.ui.experiments import sweep_form, sweep_links, sweep_setup
-from dsebo.ui.experiments.sweep_view import watch_sweep
+from dsebo.ui.experiments import setup, view
+from dsebo.ui.experiments.form import VARY
 
-row = sweep_links.open_sweep_page()
-
+shown = view.opened(VARY)
 with st.sidebar:
-    sweep_form.presets()
+    VARY.presets()
     before = st.container()
     pressed = st.button("Start", type="primary", width="stretch", icon=":material/play_arrow:")
-    values = sweep_form.show()
+    draft = VARY.show()
     with before:
-        spec = sweep_setup.checked(values)
-        plan = sweep_setup.show_plan(spec) if spec else None
+        spec = setup.checked(VARY, draft)
+        plan = setup.show_plan(spec) if spec else None
 
-if row is None:
-    pressed = sweep_setup.welcome(plan) or pressed
-if pressed and spec is not None and (started := sweep_setup.start(spec)):
-    sweep_links.show(started)
+if not shown:
+    pressed = setup.welcome(plan) or pressed
+if pressed and spec is not None and (started := setup.start(spec)):
+    view.show(VARY, started)
     st.rerun()
-sweep_links.write(row, values)
-if row is not None:
-    watch_sweep(row)
-elif opened := sweep_setup.earlier():
-    sweep_links.show(opened)
+view.write(VARY, shown, draft)
+if shown:
+    view.watch(VARY, shown, "All sweeps")
+elif chosen := setup.earlier():
+    view.show(VARY, chosen)
     st.rerun()

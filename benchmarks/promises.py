@@ -8,7 +8,6 @@ counts little; those that are broken are named at the end, and the exit code is 
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -36,7 +35,7 @@ from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.store import Store
-from dsebo.ui.experiments.sweep_values import from_link, to_spec
+from dsebo.ui.experiments.form import VARY
 from objectives.embedded import EmbeddedFunction
 from tests.experiments import frames
 from tests.experiments.helpers import make
@@ -86,9 +85,9 @@ def sweep_findings(_: Store) -> tuple[Seconds, Seconds]:
 
 def form_check(_: Store) -> tuple[Seconds, Seconds]:
     """A sweep's form of 1600 cells, checked a second time."""
-    values, _unread = from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
-    to_spec(values)
-    return least(lambda: to_spec(json.loads(json.dumps(values)))), 0.050
+    draft, _unread = VARY.from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
+    VARY.spec(draft)
+    return least(lambda: VARY.spec(draft.but())), 0.050
 
 
 def michalewicz_minimum(_: Store) -> tuple[Seconds, Seconds]:

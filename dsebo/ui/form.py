@@ -91,19 +91,26 @@ class Form:
 
     def load(self, changes: Mapping[str, Any]) -> None:
         """Make the form say this."""
-        values = complete({**self.usual, **changes})
-        st.session_state[self._kept] = changed(values)
+        values = complete(changes)
+        st.session_state[self._kept] = self._own(changed(values))
         for spec in self.fields(values["method"], values["function"]):
             st.session_state[self.place(spec.name)] = values.get(spec.name, spec.default)
+
+    def whole(self, changes: Mapping[str, Any]) -> Changes:
+        """What an untouched form says, with these changes."""
+        return self._own(changed(complete({**self.usual, **changes})))
+
+    def _own(self, changes: Changes) -> Changes:
+        return {n: value for n, value in changes.items() if n not in self.without or n == "method"}
 
     def restore(self) -> None:
         """After another page, which makes Streamlit forget widgets, put the values back."""
         if self.place("function") not in st.session_state:
-            self.load(st.session_state.get(self._kept, {}))
+            self.load(st.session_state.get(self._kept) or self.whole({}))
 
     def changes(self) -> Changes:
         """What the form says now."""
-        kept = complete({**self.usual, **st.session_state.get(self._kept, {})})
+        kept = complete(st.session_state.get(self._kept) or self.whole({}))
         function, method = (st.session_state.get(self.place(n), kept[n]) for n in ("function", "method"))
         same = (function, method) == (kept["function"], kept["method"])
         usual = kept if same else complete({"function": function, "method": method})
@@ -111,7 +118,7 @@ class Form:
             spec.name: st.session_state.get(self.place(spec.name), usual.get(spec.name, spec.default))
             for spec in self.fields(method, function)
         }
-        return changed({**{name: usual[name] for name in self.without if name in usual}, **values})
+        return self._own(changed({**{n: usual[n] for n in self.without if n in usual}, **values}))
 
     def show(self, hidden: Sequence[str] = (), more: Callable[[], None] | None = None) -> Changes:
         """Draw the form; what it says.

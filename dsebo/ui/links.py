@@ -14,6 +14,7 @@ import streamlit as st
 
 from dsebo.store.errors import StoreError
 from dsebo.ui import session
+from objectives.fields import ConfigError
 
 FRAME = ("hide",)  # how a page is framed, which is not the page's own
 MOST_RUNS = 200  # that a link may name
@@ -67,11 +68,20 @@ def opened() -> dict[str, str]:
 
 
 def take(params: dict[str, str], parsers: Mapping[str, Parser]) -> dict[str, Any]:
-    """The declared parameters, as their parsers read them; the others stay in `params`.
+    """The declared parameters, as their parsers read them; the others stay in `params`."""
+    asked, refused = parse(params, parsers)
+    say(refused)
+    return asked
 
-    A parser raises a ValueError that says what is allowed, or a StoreError with a whole sentence.
+
+def parse(params: dict[str, str], parsers: Mapping[str, Parser]) -> tuple[dict[str, Any], list[str]]:
+    """(the declared parameters, a sentence for each that cannot be used); the others stay in `params`.
+
+    A parser raises a ValueError that says what is allowed, or a ConfigError or StoreError with a
+    whole sentence.
     """
     asked: dict[str, Any] = {}
+    refused = []
     for name, parser in parsers.items():
         if name not in params:
             continue
@@ -79,10 +89,12 @@ def take(params: dict[str, str], parsers: Mapping[str, Parser]) -> dict[str, Any
         try:
             asked[name] = parser(text)
         except StoreError as error:
-            say([str(error)])
+            refused.append(str(error))
+        except ConfigError as error:
+            refused.append(f"The link's {error}")
         except ValueError as error:
-            say([f"The link's {name} = {text[:40]!r} is not allowed: {error}."])
-    return asked
+            refused.append(f"The link's {name} = {text[:40]!r} is not allowed: {error}.")
+    return asked, refused
 
 
 def say(sentences: Sequence[str]) -> None:

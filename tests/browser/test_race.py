@@ -32,7 +32,7 @@ def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any
     page.get_by_text("3 methods from 2 seeds: 6 runs").wait_for()
     page.get_by_text("lose by construction").wait_for()
     page.get_by_role("button", name="Launch", exact=True).first.click()
-    page.wait_for_url(re.compile("groups=[0-9a-f]+"))
+    page.wait_for_url(re.compile("race=[0-9a-f]{12}"))
     page.wait_for_selector(f"{CHART}[data-ready=true]")
     page.wait_for_function(f"c => ({FRONT})(c) > 2", arg=CHART)
     before = page.evaluate(FRONT, CHART)

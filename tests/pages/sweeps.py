@@ -20,7 +20,7 @@ from dsebo.store.leases import Heartbeat
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 from dsebo.ui import controls, session
-from dsebo.ui.experiments import sweep_setup
+from dsebo.ui.experiments import setup
 
 SMALL = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
 RANDOM = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 6}
@@ -86,7 +86,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                 check(connection)
         begun.append(sweep_id)
 
-    for module in (sweep_setup, controls):
+    for module in (setup, controls):
         monkeypatch.setattr(module, "start_child", begin)
     return begun
 

@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dsebo.experiments.records import claim, list_experiments
 from dsebo.runs.manager import RunManager
+from dsebo.store import leases, schema
 from dsebo.store.rows import RunFilter
 from dsebo.ui import session
 from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.sweeps import children, make_runs
 from tests.races import start_race
+
+__all__ = ["children"]  # a fixture
 
 SMALL = {"D": "40", "d_e": "4", "budget": "12", "seeds": "1-2"}
 TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}
@@ -143,17 +148,23 @@ def test_over_the_limit_is_refused_with_the_figure(tmp_path: Path, monkeypatch: 
     assert not button(open_page("race", methods="random"), "Launch").disabled
 
 
-def test_launch_shows_the_race_and_its_address(manager: RunManager) -> None:
+def test_launch_shows_the_race_and_its_address(manager: RunManager, children: list[str]) -> None:
     at = open_page("race", methods="dsebo,random", **SMALL)
     button(at, "Launch").click().run()
     assert not at.exception
     assert "Race on Sphere" in said(at)
     address = dict(at.query_params)
-    assert len(address["groups"].split(",")) == 1
+    row = list_experiments(manager.store)[0]
+    assert children == [row.id]
+    assert address["race"] == row.id[:12]
     assert address["methods"] == "dsebo,random"
-    assert manager.store.count_runs() == 4
-    finish(manager)
-    again = open_page("race", groups=address["groups"])
+    assert row.spec.total == 4
+    make_runs(manager.store, row.spec)
+    leases.release(manager.store, schema.experiment, claim(manager.store, row.id, 2), "finished")
+    again = open_page("race", race=address["race"])
+    assert not again.exception
+    assert "4 of 4 runs ended" in again.get("progress")[0].proto.text
+    assert "Centre of the box" in list(again.dataframe[0].value["Method"])
     assert "finished" in said(again)
     assert again.query_params["methods"] == "dsebo,random"
     assert again.query_params["seeds"] == "1-2"

@@ -42,7 +42,7 @@ def test_a_sweep_of_what_no_longer_exists_is_refused_in_a_sentence(
     at = open_page("sweep", sweep=sweep_id)
     assert not at.exception
     assert len(at.warning) == 1
-    assert at.warning[0].value.startswith(f"Sweep {sweep_id[:8]} cannot be shown here")
+    assert at.warning[0].value.startswith(f"Experiment {sweep_id[:8]} cannot be shown here")
     assert "See what a setting does" in said(at)
     at.run()  # and it is not opened again
     assert not at.warning

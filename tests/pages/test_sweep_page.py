@@ -12,7 +12,7 @@ from dsebo.experiments.records import list_experiments
 from dsebo.runs.manager import RunManager
 from dsebo.store.store import Store
 from dsebo.ui import session
-from dsebo.ui.experiments import sweep_setup
+from dsebo.ui.experiments import setup
 from tests.pages.conftest import open_page, said
 from tests.pages.sweeps import LINK, box, button, children, class_mode, make_runs, one_axis
 
@@ -34,7 +34,7 @@ def test_an_empty_store_offers_the_papers_sweeps_and_small_ones() -> None:
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_fills_the_form_and_the_link(preset: Any, children: list[str]) -> None:
     at = open_page("sweep")
-    at.button(key=f"sweep preset {preset.key}").click().run()
+    at.button(key=f"preset {preset.key}").click().run()
     assert not at.exception
     assert box(at, "Start from").value == preset.key
     first = preset.spec.axes[0]
@@ -188,7 +188,7 @@ def test_a_process_that_cannot_start_leaves_nothing_behind(
     def refuse(store: Store, sweep_id: str) -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr(sweep_setup, "start_child", refuse)
+    monkeypatch.setattr(setup, "start_child", refuse)
     at = open_page("sweep", **LINK)
     button(at, "Start").click().run()
     assert not at.exception

@@ -20,7 +20,7 @@ from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.transfer import FORMATS
 from dsebo.ui import controls, session
-from dsebo.ui.experiments.sweep_view import look
+from dsebo.ui.experiments.view import look
 from tests.pages.conftest import open_page, said
 from tests.pages.sweeps import (
     Stored,

@@ -20,7 +20,7 @@ from dsebo.text import is_number, value_label
 from dsebo.transfer import FORMATS
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, ended_runs
-from dsebo.ui.experiments.compare_view import download
+from dsebo.ui.experiments.compare import download
 from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
 

@@ -13,7 +13,7 @@ from dsebo.experiments.standings import CENTRE
 from dsebo.runs.manager import RunManager
 from dsebo.store.rows import RunFilter
 from dsebo.ui.cache import SharedCache
-from dsebo.ui.experiments.race_data import common, lanes_of, methods_of, table_of
+from dsebo.ui.experiments.race import common, lanes_of, methods_of, table_of
 from tests.races import start_race
 from tests.small import wait_for
 

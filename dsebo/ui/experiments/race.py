@@ -1,8 +1,8 @@
-"""A race on the page: where it stands, its charts and table, refreshed until all have ended."""
+"""What a race shows: its runs by method, their curves, who leads, what the time was spent on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -15,71 +15,44 @@ from dsebo.charts.experiment import race_figure, time_figure, time_spent
 from dsebo.charts.explain import arms_figure
 from dsebo.charts.scales import References, Scale
 from dsebo.charts.theme import styles_of
+from dsebo.experiments.entrants import label_of
+from dsebo.experiments.standings import RUN_COLUMNS, standings
+from dsebo.paper.comparison import printed_mean
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
-from dsebo.text import brief, count, function_name, number, plain, seeds_text, spread
+from dsebo.text import count, number, plain, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.controls import head, runs_controls
-from dsebo.ui.experiments.race_data import Lanes, common, lanes_of, methods_of, table_of
 from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
-from dsebo.ui.refresh import Look, keep_watching, pace
 
-STATES = ("running", "queued", "paused", "interrupted", "stalled", "failed", "cancelled")
-FASTEST = 1.0  # seconds between two refreshes: many runs are drawn by the process that computes
-PER_RUN = 0.02  # more of them for each run
+Lanes = dict[str, list[RunData]]
 ARMS = (
     "Each arm is a random subspace of d dimensions with a model of its own. The one pulled last is "
     "red. A reward is −y: the larger the better."
 )
 
 
-def watch_race(ids: Sequence[str]) -> None:
-    """The race of these runs. Its name and buttons stand outside of what the timer draws again."""
-    runs = _runs(ids)
-    rows = [run.row for run in runs]
-    state = next((state for state in STATES if any(row.state == state for row in rows)), "finished")
-    config = rows[0].config
-    name = f"Race on {function_name(config['objective']['name'])}"
-    head(name, state, _setting(runs), lambda: runs_controls(rows), "race")
-    keep_watching(lambda: _look(ids), _show)
+def show_race(runs: Sequence[RunData], total: int, budget: int) -> None:
+    """Where a race stands, its curves, who leads, and what the time was spent on.
 
-
-def _runs(ids: Sequence[str]) -> list[RunData]:
-    return SHARED.runs(session.manager().store, ids)
-
-
-def _look(ids: Sequence[str]) -> Look[list[RunData]]:
-    runs = _runs(ids)
-    states = {run.row.state for run in runs}
-    least = max(FASTEST, PER_RUN * len(runs))
-    every = pace(f"race {runs[0].row.group}", "running" not in states, least)
-    return Look(runs, tuple(sorted(states)), None if all(run.ended for run in runs) else every)
-
-
-def _show(runs: Sequence[RunData]) -> None:
+    Args:
+        runs: Those that have begun.
+        total: How many there will be.
+        budget: The evaluations of all of them together.
+    """
     lanes = lanes_of(runs)
-    done, budget = sum(run.t for run in runs), sum(run.row.budget for run in runs)
-    ended = sum(run.ended for run in runs)
-    text = f"{count(done, 'evaluation')} of {number(budget)} · {ended} of {len(runs)} runs ended"
-    over = all(run.ended for run in runs)
-    st.progress(1.0 if over else min(1.0, done / max(1, budget)), text=text)
+    done, ended = sum(run.t for run in runs), sum(run.ended for run in runs)
+    text = f"{count(done, 'evaluation')} of {number(budget)} · {ended} of {total} runs ended"
+    st.progress(1.0 if ended == total else min(1.0, done / max(1, budget)), text=text)
+    if not runs:
+        return
     _curves(lanes, runs)
     _standings(lanes)
     st.markdown("#### Time spent", help="Seconds of one core a run has taken so far, on average.")
     live_chart(SHARED.figure(("time", *_drawn_of(runs)), lambda: _time(lanes)), key="race_time")
     _arms(runs)
-
-
-def _setting(runs: Sequence[RunData]) -> str:
-    config = runs[0].row.config
-    seeds = seeds_text(list(dict.fromkeys(run.row.seed for run in runs)))
-    return " · ".join([*brief(config["objective"]), f"budget {config['budget']}", f"seeds {seeds}"])
-
-
-# --- what it shows --------------------------------------------------------------------------
 
 
 def _curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
@@ -172,3 +145,40 @@ def _arms(runs: Sequence[RunData]) -> None:
 
 def _run_label(row: RunRow) -> str:
     return f"{row.name} · seed {row.seed}"
+
+
+# --- its runs by method ------------------------------------------------------------------------
+
+
+def lanes_of(runs: Sequence[RunData]) -> Lanes:
+    """The runs by method."""
+    lanes: Lanes = {}
+    for run in runs:
+        lanes.setdefault(label_of(run.row.config), []).append(run)
+    return lanes
+
+
+def methods_of(lanes: Mapping[str, Sequence[RunData]]) -> dict[str, str]:
+    """The method of each label."""
+    return {label: runs[0].row.method for label, runs in lanes.items()}
+
+
+def table_of(lanes: Mapping[str, Sequence[RunData]]) -> pd.DataFrame:
+    """The standings, with how many runs there are and what the paper prints."""
+    rows = [
+        (label, run.best, run.d, run.row.seconds, run.ended) for label, runs in lanes.items() for run in runs
+    ]
+    table = standings(pd.DataFrame(rows, columns=list(RUN_COLUMNS)), common(lanes, "at_centre"))
+    printed = [_printed(lanes.get(label)) for label in table["method"]]
+    of = [len(lanes.get(label, [None])) for label in table["method"]]
+    return table.assign(of=of, paper=pd.Series(printed, dtype=float))
+
+
+def _printed(runs: Sequence[RunData] | None) -> float | None:
+    return printed_mean(runs[0].row.config) if runs else None
+
+
+def common(lanes: Mapping[str, Sequence[RunData]], field: str) -> float | None:
+    """The centre's value or F*: that of the first run that has begun, as all have one function."""
+    rows = (run.row for runs in lanes.values() for run in runs)
+    return next((v for row in rows if (v := getattr(row, field)) is not None), None)

@@ -1,41 +1,52 @@
-"""Before a sweep: what it comes to, sweeps to start from, the start, and earlier ones."""
+"""Before an experiment: what it comes to, what to start from, the start, and earlier ones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from dsebo.charts.cells import FUNCTION
+from dsebo.config import RunConfig, predict
 from dsebo.experiments.child import start_child
+from dsebo.experiments.entrants import CLIPPED, are_clipped, label_of
 from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.paired import seeds_needed
-from dsebo.experiments.presets import PRESETS, Preset
+from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.progress import Plan, plan
 from dsebo.experiments.records import ExperimentRow, create_experiment, delete_experiment, list_experiments
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.runs.limits import check_limits
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.text import count, duration, plain, size, symbol
+from dsebo.store.rows import owner_hash
+from dsebo.text import count, duration, method_name, plain, size, symbol
 from dsebo.ui import session
-from dsebo.ui.experiments import sweep_form
-from dsebo.ui.experiments.sweep_values import Values, of_preset, to_spec
+from dsebo.ui.experiments.form import RACE, VARY, Draft, ExperimentForm
+from dsebo.ui.inputs import card, facts_table
 from objectives.fields import ConfigError
 
 MOST_LISTED = 50
 LISTED = "sweep_list"
+COST_HELP = "Beside each: predicted seconds of one core, and memory, of one run."
 
 
-def checked(values: Values) -> ExperimentSpec | None:
-    """The form's sweep; where it is refused, one sentence says why."""
+def checked(form: ExperimentForm, draft: Draft) -> ExperimentSpec | None:
+    """The form's experiment; where it is refused, one sentence says why."""
     try:
-        spec = to_spec(values)
-        with session.manager().store.read() as connection:
-            experiment_check(session.manager().settings, session.owner(), spec)(connection)
+        spec = form.spec(draft)
+        check(spec)
     except (ConfigError, LimitExceeded) as error:
         st.error(plain(str(error)))
         return None
     return spec
+
+
+def check(spec: ExperimentSpec) -> None:
+    """LimitExceeded where it would be over a limit now."""
+    with session.manager().store.read() as connection:
+        experiment_check(session.manager().settings, session.owner(), spec)(connection)
 
 
 def start(spec: ExperimentSpec) -> str | None:
@@ -49,7 +60,7 @@ def start(spec: ExperimentSpec) -> str | None:
     except (ConfigError, StoreError, OSError) as error:
         if sweep_id is not None:  # nobody would ever begin it
             delete_experiment(manager.store, sweep_id)
-        st.error(plain(f"The sweep could not be started: {error}"))
+        st.error(plain(f"The experiment could not be started: {error}"))
         return None
     return sweep_id
 
@@ -57,8 +68,7 @@ def start(spec: ExperimentSpec) -> str | None:
 def show_plan(spec: ExperimentSpec) -> Plan:
     """Before the start: runs, what is there already, time and memory."""
     found = plan(session.manager().store, spec, session.owner())
-    rows = "\n".join(f"| {name} | {value} |" for name, value in _lines(spec, found))
-    st.markdown(f"| | |\n|:--|--:|\n{rows}")
+    facts_table(_lines(spec, found))
     compared = [len(axis.values) for axis in spec.axes if axis.field != FUNCTION]
     needed = max((seeds_needed(values) for values in compared), default=0)
     if len(spec.seeds) < needed:
@@ -113,17 +123,9 @@ def welcome(found: Plan | None) -> bool:
             st.markdown(f"##### {title}")
             for preset in PRESETS:
                 if preset.small is wanted:
-                    _card(preset)
+                    chosen = partial(VARY.load, VARY.of_preset(preset.key))
+                    card(preset.key, preset.title, preset.text, "Choose", chosen)
     return pressed
-
-
-def _card(preset: Preset) -> None:
-    with st.container(
-        border=True, key=f"card-{preset.key}", horizontal=True, vertical_alignment="center", wrap=False
-    ):
-        st.markdown(f"**{plain(preset.title)}**  \n{plain(preset.text)}", width="stretch")
-        chosen = partial(sweep_form.load, of_preset(preset.key))
-        st.button("Choose", key=f"sweep preset {preset.key}", on_click=chosen)
 
 
 def earlier() -> str | None:
@@ -165,3 +167,102 @@ def _table(rows: list[ExperimentRow]) -> pd.DataFrame:
             "Id": [row.short_id for row in rows],
         }
     )
+
+
+# --- who takes part in a race -------------------------------------------------------------------
+
+
+def choose_entrants(draft: Draft) -> ExperimentSpec | None:
+    """The methods, their cost and the button; the race, once that was pressed."""
+    left, middle, right = st.columns(3, gap="large")
+    own, methods, bandits, *more = RACE.families().items()
+    with left:
+        for family in (own, *more):
+            _offer(*family, draft)
+        launched = _start_race(draft)
+    with middle:
+        _offer(*methods, draft)
+    with right:
+        _offer(*bandits, draft)
+    return launched
+
+
+def _offer(family: str, texts: list[str], draft: Draft) -> None:
+    """A family's entrants, each with its cost beside it."""
+    st.markdown(f"**{family}**", help=COST_HELP)
+    for text in texts:
+        label, cost = _predicted(text, draft)
+        short = label.removeprefix(f"{family.removesuffix('s')}: ")
+        RACE.choose(text, f"{plain(short)} :gray[{cost}]")
+
+
+def _predicted(text: str, draft: Draft) -> tuple[str, str]:
+    """(the entrant's name, what a run of it will cost at the chosen D and budget)."""
+    try:
+        race = RACE.spec(draft.but(methods=text, seeds="1", set=""))
+    except ConfigError:  # said below, once it is chosen
+        return method_name(text), "not in this setting"
+    config = race.first_configs()[0]
+    cost = predict(config)
+    words = f"{duration(cost.seconds)}, {size(cost.memory_bytes, 2)}"
+    return label_of(config.model_dump(mode="json")), words
+
+
+def _start_race(draft: Draft) -> ExperimentSpec | None:
+    """What it comes to, what stands against it, and Launch."""
+    try:
+        race = RACE.spec(draft)
+    except ConfigError as error:
+        st.error(plain(str(error)))
+        race = None
+    refused = _refusals(race) if race else []
+    for sentence in refused:
+        st.error(plain(sentence))
+    if race:
+        st.markdown(_sum(race))
+    pressed = st.button(
+        "Launch",
+        type="primary",
+        width="stretch",
+        icon=":material/rocket_launch:",
+        disabled=race is None or bool(refused),
+    )
+    if race and are_clipped(race.first_configs()):
+        st.info(CLIPPED, icon=":material/info:")
+    return race if pressed else None
+
+
+def _sum(race: ExperimentSpec) -> str:
+    """`3 methods from 3 seeds: 9 runs, about 40 s of one core.`"""
+    configs = race.first_configs()
+    seconds = sum(predict(config).seconds for config in configs) * len(race.seeds)
+    who = f"{count(len(configs), 'method')} from {count(len(race.seeds), 'seed')}"
+    return f"{who}: {count(race.total, 'run')}, about {duration(seconds)} of one core."
+
+
+def _refusals(race: ExperimentSpec) -> list[str]:
+    """What is over the limits, with the figure: methods one by one, else all of them together."""
+    refused = [
+        f"{label_of(config.model_dump(mode='json'))}: {why}"
+        for config in race.first_configs()
+        if (why := _refusal([config]))
+    ]
+    if refused:
+        return refused
+    try:
+        check(race)
+    except LimitExceeded as error:
+        return [f"All runs together: {error}"]
+    return []
+
+
+def _refusal(configs: Sequence[RunConfig]) -> str:
+    """Why these runs would be over the limits, with the figure; empty where they are not."""
+    manager = session.manager()
+    asked = [(config, config.budget, 0) for config in configs]
+    try:
+        with manager.store.read() as connection:
+            check_limits(connection, manager.settings, owner_hash(session.owner()), asked)
+    except LimitExceeded as error:
+        return str(error)
+    return ""

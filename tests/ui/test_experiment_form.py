@@ -17,15 +17,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.store import schema
 from dsebo.ui import cache
-from dsebo.ui.experiments.sweep_values import (
-    Values,
-    axis_fields,
-    from_link,
-    of_spec,
-    to_link,
-    to_spec,
-    usual_values,
-)
+from dsebo.ui.experiments.form import VARY, Draft, usual_values
 from objectives.fields import ConfigError
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
@@ -42,59 +34,59 @@ def hashes(spec: ExperimentSpec) -> list[str]:
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_survives_the_form_and_the_link(preset: object) -> None:
     spec = preset.spec  # type: ignore[attr-defined]
-    values = of_spec(spec)
-    assert hashes(to_spec(values)) == hashes(spec)
-    assert to_spec(values).name == spec.name
-    assert to_spec({**values, "seeds": "1-3"}).name != spec.name  # it is another sweep
-    again, said = from_link(to_link(values))
-    assert said == []
-    assert hashes(to_spec(again)) == hashes(spec)
+    draft = VARY.of_spec(spec)
+    assert hashes(VARY.spec(draft)) == hashes(spec)
+    assert VARY.spec(draft).name == spec.name
+    assert VARY.spec(draft.but(seeds="1-3")).name != spec.name  # it is another sweep
+    again, refused = VARY.from_link(VARY.link(draft))
+    assert refused == []
+    assert hashes(VARY.spec(again)) == hashes(spec)
 
 
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_field_of_every_method_can_be_swept_from_the_form(method: str) -> None:
-    values, said = from_link({"method": method, "D": "200", "budget": "40"})
-    assert said == []
-    for field, spec in axis_fields(method).items():
+    draft, unusable = VARY.from_link({"method": method, "D": "200", "budget": "40"})
+    assert unusable == []
+    for field, spec in VARY.axis_fields({"method": method}).items():
         text = usual_values(field, spec)
         assert len(text.split(",")) >= 2, field
-        swept = {**values, "vary": f"{field}={text}", "also": ""}
+        swept = draft.but(vary=f"{field}={text}", also="")
         if refused := _refused(swept):  # a value that the other settings do not allow is named
             assert field in refused or "Cell" in refused
         else:
-            assert to_spec(swept).axes[0].field == field
+            assert VARY.spec(swept).axes[0].field == field
 
 
-def _refused(values: Values) -> str:
+def _refused(draft: Draft) -> str:
     try:
-        to_spec(values)
+        VARY.spec(draft)
     except ConfigError as error:
         return str(error)
     return ""
 
 
 def test_a_name_and_odd_values_go_through_the_link() -> None:
-    values = of_spec(SPEC) | {"name": "mine & <yours>", "vary": "beta=2:6:2", "kernel": "rbf"}
-    link = to_link(values)
+    draft = VARY.of_spec(SPEC).but({"kernel": "rbf"}, name="mine & <yours>", vary="beta=2:6:2")
+    link = VARY.link(draft)
     assert link["kernel"] == "rbf"
     assert "beta" not in link
-    again, said = from_link(link)
-    assert said == []
-    assert again["name"] == "mine & <yours>"
-    assert to_spec(again).axes[0].values == (2.0, 4.0, 6.0)
+    again, refused = VARY.from_link(link)
+    assert refused == []
+    assert again.texts["name"] == "mine & <yours>"
+    assert VARY.spec(again).axes[0].values == (2.0, 4.0, 6.0)
 
 
 def test_a_function_axis_lets_each_function_have_its_own_shift() -> None:
-    values = of_spec(SPEC) | {"also": "function=sphere,griewank"}
-    spec = to_spec(values)
+    draft = VARY.of_spec(SPEC).but(also="function=sphere,griewank")
+    spec = VARY.spec(draft)
     assert {one.config.objective.c for one in spec.planned()} == {1.0, 10.0}
-    moved = to_spec({**values, "c": 2.0})
+    moved = VARY.spec(draft.but({"c": 2.0}))
     assert {one.config.objective.c for one in moved.planned()} == {2.0}
 
 
 def test_a_base_that_does_not_fit_alone_may_fit_in_every_cell() -> None:
-    values, _ = from_link({"D": "20", "d_e": "3", "d_h": "10", "vary": "D=100,200"})
-    assert to_spec({**values, "d_e": 30}).total == 20
+    draft, _ = VARY.from_link({"D": "20", "d_e": "3", "d_h": "10", "vary": "D=100,200"})
+    assert VARY.spec(draft.but({"d_e": 30})).total == 20
 
 
 @pytest.mark.parametrize(
@@ -117,18 +109,18 @@ def test_a_base_that_does_not_fit_alone_may_fit_in_every_cell() -> None:
     ids=range(13),
 )
 def test_a_bad_link_gives_one_sentence_and_a_form_that_works(bad: dict[str, str]) -> None:
-    values, said = from_link(bad)
-    assert len(said) == 1
-    assert to_spec(values).total > 0
+    draft, refused = VARY.from_link(bad)
+    assert len(refused) == 1
+    assert VARY.spec(draft).total > 0
 
 
 def test_what_a_link_names_wrongly_is_said_with_what_is_allowed() -> None:
-    _, said = from_link({"vary": "function=sphere,levy,foo"})
-    assert said[0].startswith("The link's function = 'foo' is not allowed: one of ")
-    assert "levy" in said[0]
-    values, said = from_link({"vary": "beta=2,6", "also": "beta=3,4"})
-    assert said == ["The link's also = 'beta' is not allowed: it varies already."]
-    assert (values["vary"], values["also"]) == ("beta=2,6", "")
+    _, refused = VARY.from_link({"vary": "function=sphere,levy,foo"})
+    assert refused[0].startswith("The link's function = 'foo' is not allowed: one of ")
+    assert "levy" in refused[0]
+    draft, refused = VARY.from_link({"vary": "beta=2,6", "also": "beta=3,4"})
+    assert refused == ["The link's also = 'beta' is not allowed: it varies already."]
+    assert (draft.texts["vary"], draft.texts["also"]) == ("beta=2,6", "")
 
 
 # --- status ---------------------------------------------------------------------------------
@@ -259,5 +251,5 @@ def test_many_who_look_at_once_read_the_frame_once(
 
 
 def test_a_form_of_many_cells() -> None:
-    values, _ = from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
-    assert to_spec(values).total == 1600
+    draft, _ = VARY.from_link({"vary": "beta=1:40:1", "also": "d_h=60:99:1", "seeds": "1"})
+    assert VARY.spec(draft).total == 1600
