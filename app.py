@@ -6,7 +6,6 @@ from dsebo.text import plain
 from dsebo.ui import links, live, session
 
 st.set_page_config("DSEBO explorer", live.icon(), layout="wide", initial_sidebar_state=380)
-# The folder is not called "pages": Streamlit would list such files by itself and run one past this script.
 titles = {
     "run": ("Run", "play_circle"),
     "replay": ("Replay", "replay"),
@@ -35,6 +34,7 @@ if shown == "run" and "lesson" in st.query_params:  # a class is given the app's
     links.go("lessons", **st.query_params)
 
 links.at(shown)
+links.go_where_wanted()
 live.load()
 session.remember_owner()
 messages = st.container()

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 def copied_software(folder: Path) -> Path:
     """The packages and the dashboard, copied into a new folder."""
-    for package in ("dsebo", "objectives", "app_pages"):
+    for package in ("dsebo", "objectives", "pages"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "app.py", folder)
     return folder

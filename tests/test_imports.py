@@ -21,15 +21,15 @@ LAYERS = [
     "dsebo.charts",
     "dsebo.transfer dsebo.lessons",
     "dsebo.ui dsebo.cli dsebo.__main__",
-    "app_pages app",
+    "pages app",
 ]
-STREAMLIT = ("dsebo.ui", "app_pages", "app")  # nothing else knows it
+STREAMLIT = ("dsebo.ui", "pages", "app")  # nothing else knows it
 # Not yet in their place: whoever sets one right takes its name out; the list ends empty and goes.
 PENDING = {"dsebo.experiments.presets"}
 
 
 def sources() -> list[Path]:
-    paths = [ROOT / "app.py", *(ROOT / "app_pages").rglob("*.py")]
+    paths = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
     for package in ("dsebo", "objectives"):
         paths += (ROOT / package).rglob("*.py")
     return [path for path in paths if path != ROOT / "dsebo" / "__init__.py"]  # the façade

@@ -20,7 +20,7 @@ FRAME = ("hide",)  # how a page is framed, which is not the page's own
 MOST_RUNS = 200  # that a link may name
 MOST_SENTENCES = 3  # about one parameter
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
-_PAGE, _UNUSABLE = "page", "unusable"  # in the session
+_PAGE, _UNUSABLE, _WANTED = "page", "unusable", "wanted_page"  # in the session
 
 Parser = Callable[[str], Any]
 
@@ -30,12 +30,26 @@ Parser = Callable[[str], Any]
 
 def script(page: str) -> str:
     """The file of a page."""
-    return f"app_pages/{page}.py"
+    return f"pages/{page}.py"
 
 
 def at(page: str) -> None:
     """Say which page is shown."""
     st.session_state[_PAGE] = page
+
+
+def require_router(page: str) -> None:
+    """Send round by `app.py` whoever comes past it: Streamlit runs a file of `pages/` by itself where a
+    link to it is the server's first request."""
+    if _PAGE not in st.session_state:
+        st.session_state[_WANTED] = (page, dict(st.query_params))
+        st.switch_page("app.py")
+
+
+def go_where_wanted() -> None:
+    """Show the page that `require_router` kept someone from."""
+    if wanted := st.session_state.pop(_WANTED, None):
+        go(wanted[0], **wanted[1])
 
 
 def go(page: str, **params: str) -> NoReturn:

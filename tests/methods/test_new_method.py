@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TREE = ("dsebo", "objectives", "app_pages", ".streamlit", "app.py", "pyproject.toml")
+TREE = ("dsebo", "objectives", "pages", ".streamlit", "app.py", "pyproject.toml")
 TESTS = ("__init__.py", "conformance.py", "methods/__init__.py", "methods/test_conformance.py")
 
 FILE = '''

@@ -8,6 +8,7 @@ from dsebo.ui import links, session
 from dsebo.ui.experiments import runs_table
 from dsebo.ui.experiments.compare import downloads
 
+links.require_router("runs")
 store = session.manager().store
 
 with st.container(horizontal=True, vertical_alignment="center", key="head"):

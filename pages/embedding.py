@@ -8,6 +8,7 @@ from dsebo.ui import inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.run import embedding
 
+links.require_router("embedding")
 asked = links.take(links.opened(), {"run": links.stored_run})
 st.markdown("### The embedding, seen")
 chosen = inputs.choose_run("Run", "embedding_run", asked.get("run"), methods=["dsebo"])

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from dsebo.ui import links
 from dsebo.ui.experiments import setup, view
 from dsebo.ui.experiments.form import RACE
 
+links.require_router("race")
 shown = view.opened(RACE)
 with st.sidebar:
     draft = RACE.show()

@@ -9,6 +9,7 @@ from dsebo.ui.experiments import compare
 from dsebo.ui.live import live_chart
 from dsebo.ui.run import floors
 
+links.require_router("compare")
 store = session.manager().store
 asked = links.take(links.opened(), compare.PARAMETERS)
 ids = compare.choose_runs(asked.get("runs", []))

@@ -6,6 +6,7 @@ from dsebo.lessons import load_lessons
 from dsebo.ui import links, session
 from dsebo.ui.learn import lesson_view
 
+links.require_router("lessons")
 lessons, unread = load_lessons(session.manager().settings.lessons)
 links.say(unread)
 now = lesson_view.asked()

@@ -3,8 +3,10 @@
 import streamlit as st
 
 from dsebo.paper.comparison import tasks
+from dsebo.ui import links
 from dsebo.ui.paper import view as paper_view
 
+links.require_router("paper")
 st.markdown("### The paper's tables, beside this software")
 st.markdown(
     "Each row is printed in the paper: the mean of 10 repeats of 500 evaluations. Beside it stands "

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from dsebo.ui import links
 from dsebo.ui.learn import theory_view
 
+links.require_router("theory")
 st.markdown("### The theorem, with numbers")
 st.markdown(
     "Section 5 bounds the simple regret by two parts. The **approximation error** ε(d) is what a "

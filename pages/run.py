@@ -8,6 +8,7 @@ from dsebo.ui import links
 from dsebo.ui.run import start
 from dsebo.ui.run.watch import watch
 
+links.require_router("run")
 run_id = start.opened_run()
 with st.sidebar:
     changes, pressed = start.show_form()

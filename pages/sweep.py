@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from dsebo.ui import links
 from dsebo.ui.experiments import setup, view
 from dsebo.ui.experiments.form import VARY
 
+links.require_router("sweep")
 shown = view.opened(VARY)
 with st.sidebar:
     VARY.presets()

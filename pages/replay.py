@@ -6,6 +6,7 @@ from dsebo.ui import inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.run.player import play
 
+links.require_router("replay")
 asked = links.take(links.opened(), {"run": links.stored_run, "with": links.stored_run, "t": links.evaluation})
 left, right = st.columns(2)
 with left:
