@@ -138,7 +138,7 @@ def test_ctrl_c_saves_every_run(store: Store, url: str, file: Path, sign: int) -
     wait_for(lambda: not members(process.pid), 20)
     with store.read() as connection:  # written, not only worked out
         states = set(connection.execute(text("SELECT state FROM run")).scalars())
-        ended = connection.execute(text("SELECT state, lease_token FROM sweep")).all()
+        ended = connection.execute(text("SELECT state, lease_token FROM experiment")).all()
     assert states <= {"interrupted", "finished"}
     assert [tuple(row) for row in ended] == [("interrupted", None)]
 
@@ -152,7 +152,7 @@ def test_a_killed_sweep_leaves_no_workers_and_goes_on(store: Store, url: str, fi
     process.kill()
     process.wait()
     with store.read() as connection:
-        sweep_id = connection.execute(text("SELECT id FROM sweep")).scalar_one()
+        sweep_id = connection.execute(text("SELECT id FROM experiment")).scalar_one()
     assert get_experiment(store, sweep_id).state == "interrupted"  # seen at once
     wait_for(lambda: not members(process.pid), 40)
     assert set(progress(store, LONG)["state"]) <= {"interrupted", "finished", "missing"}
@@ -161,7 +161,7 @@ def test_a_killed_sweep_leaves_no_workers_and_goes_on(store: Store, url: str, fi
     assert "4 of 4 runs finished" in done.stdout
     assert len(file.with_suffix(".csv").read_text().splitlines()) > 4 * 30
     with store.read() as connection:  # the same sweep, not another
-        assert connection.execute(text("SELECT COUNT(*) FROM sweep")).scalar_one() == 1
+        assert connection.execute(text("SELECT COUNT(*) FROM experiment")).scalar_one() == 1
     check_histories(store, LONG)
     assert store.count_runs() == LONG.total
 
