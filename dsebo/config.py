@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from dsebo.methods import METHODS as METHODS
 from dsebo.methods.base import MethodConfig
@@ -20,6 +28,7 @@ from dsebo.methods.cost import Prediction as Prediction
 from objectives import KINDS, kind_of, names
 from objectives.base import ObjectiveConfig
 from objectives.fields import (
+    MAX_D,
     MAX_SEED,
     ConfigError,
     FieldSpec,
@@ -33,6 +42,7 @@ from objectives.fields import (
 )
 
 MAX_BUDGET = 100_000
+MAX_FORKS = 20  # of one run: a fork of a fork of a fork …
 FUNCTION, METHOD = "sphere", "dsebo"  # where none is given
 FIRST_ARITHMETIC = "1.1"  # of all runs that do not say with which they were made
 
@@ -46,13 +56,35 @@ else:
     AnyObjective = tagged_union("kind", KINDS)
 
 
+class Fork(Frozen):
+    """Where a run leaves another one, its parent: up to evaluation `at`, a convergence, both are the same."""
+
+    run: str = Field(pattern=r"^[0-9a-f]{32}$")
+    """The parent's id, also where it is no longer in the store."""
+    hash: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    """The parent's hash; none where it is not known with what it was made."""
+    at: int = Field(ge=1, le=MAX_BUDGET)
+    decide: int | None = Field(None, ge=0, le=MAX_D)
+    """The step Δd there; none: as the strategy decides."""
+    before: dict[str, bool | int | float | str | None] = Field(default_factory=dict, max_length=100)
+    """What the parent has of the settings that change, by their flat names."""
+
+    def __hash__(self) -> int:
+        return hash((self.run, self.at, self.decide, json.dumps(self.before, sort_keys=True)))
+
+
 class RunConfig(Frozen):
-    """A run: the same config gives the same history."""
+    """A run: the same config gives the same history.
+
+    The settings of a fork hold from its point on; `at` gives those before it.
+    """
 
     objective: AnyObjective = Field(default_factory=dict, validate_default=True)
     optimizer: AnyMethod = Field(default_factory=dict, validate_default=True)
     budget: int = setting(500, "Budget", "Number of evaluations.", "budget", ge=2, le=MAX_BUDGET)
     seed: int = setting(1, "Seed", "Same seed, same run.", "seed", ge=0, le=MAX_SEED)
+    forks: tuple[Fork, ...] = Field((), max_length=MAX_FORKS)
+    """Of a fork: where it left its parent, the oldest first where that one is a fork too."""
 
     @field_validator("objective", mode="before")
     @classmethod
@@ -82,7 +114,21 @@ class RunConfig(Frozen):
     @model_validator(mode="after")
     def _check(self) -> RunConfig:
         self.optimizer.check(self.D)
+        if self.forks:
+            for name in self.forks[-1].before:
+                _check_may_change(self, name)
+            if len(self.forks) > 1 and self.forks[-2].at >= self.forks[-1].at:
+                raise ValueError("A fork of a fork must be later than that one.")
+            self.parent()
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_no_forks(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A plain run is written as it was before there were forks."""
+        plain: dict[str, Any] = write(self)
+        if not self.forks:
+            plain.pop("forks", None)
+        return plain
 
     @property
     def function(self) -> str:
@@ -132,6 +178,68 @@ class RunConfig(Frozen):
             raise ConfigError(f"seed must be at most {MAX_SEED} (got {self.seed + count - 1}).")
         return [self.with_seed(self.seed + i) for i in range(count)]
 
+    def parent(self) -> RunConfig:
+        """The config of the run that this one is a fork of."""
+        *older, fork = self.forks
+        nested = nested_config(fork.before, self.model_dump(mode="json", exclude={"forks"}))
+        return RunConfig.parse({**nested, "forks": older})
+
+    def at(self, t: int) -> RunConfig:
+        """The config by which the run goes on after evaluation t, its decision at t included."""
+        config = self
+        while config.forks and config.forks[-1].at > t:
+            config = config.parent()
+        return config
+
+    def forked(
+        self,
+        run: str,
+        hash: str | None,
+        at: int,
+        decide: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> RunConfig:
+        """The config of a fork of this run at evaluation `at`.
+
+        At or before a fork of its own, this run's history is that of its parent, which then is the new
+        fork's parent too.
+
+        Args:
+            run: This run's id.
+            hash: Its hash, if known.
+            at: A convergence.
+            decide: The step there; None: as before.
+            changes: Settings by their flat names, which hold from there on.
+        """
+        if self.optimizer.fork_keeps is None:
+            raise ConfigError(f"A run of {self.optimizer.label} cannot be forked: it has no convergences.")
+        if decide is not None and (type(decide) is not int or decide < 0):
+            raise ConfigError(must("decide", "a whole number, 0 or more", decide))
+        parent, going = self.at(at - 1), self.at(at)
+        older = len(parent.forks)
+        if older < len(self.forks):
+            run, hash = self.forks[older].run, self.forks[older].hash
+        if older < len(going.forks) and decide is None:
+            decide = going.forks[older].decide
+        for name in changes or {}:
+            _check_may_change(self, name)
+        if older >= MAX_FORKS:
+            raise ConfigError(f"A run must be of at most {MAX_FORKS} forks.")
+        before, after = (
+            flat_config(parent),
+            flat_config(parse_flat({**flat_config(going), **(changes or {})})),
+        )
+        if after["budget"] < before["budget"]:
+            raise ConfigError(must("budget", f"{before['budget']}, its parent's, or more", after["budget"]))
+        fork = {
+            "run": run,
+            "hash": hash,
+            "at": at,
+            "decide": decide,
+            "before": {name: value for name, value in before.items() if after[name] != value},
+        }
+        return RunConfig.parse({**nested_config(after), "forks": [*parent.forks, fork]})
+
     def setting(self, name: str) -> Any:
         """A setting by its flat name; KeyError where the config has none of that name."""
         return flat_config(self)[name]
@@ -143,7 +251,8 @@ class RunConfig(Frozen):
         objective = _own(kind, whole["objective"], "name", kind.complete)
         optimizer = _own(method, whole["optimizer"], "method", lambda given: method.complete(given, self.D))
         rest = {n: whole[n] for n in ("budget", "seed") if whole[n] != RunConfig.model_fields[n].default}
-        return {"objective": objective, "optimizer": optimizer, **rest}
+        forks = {"forks": whole["forks"]} if self.forks else {}
+        return {"objective": objective, "optimizer": optimizer, **rest, **forks}
 
 
 def predict(config: RunConfig, budget: int | None = None) -> Prediction:
@@ -250,6 +359,19 @@ def _own(
         if name != tag and {**usual, **complete(rest)} == whole:
             kept = rest
     return kept
+
+
+def _check_may_change(config: RunConfig, name: str) -> None:
+    """Refuse, with the reason, a setting that a fork must leave as it is."""
+    keeps = config.optimizer.fork_keeps
+    if keeps is None:
+        raise ConfigError(f"A run of {config.optimizer.label} cannot be forked: it has no convergences.")
+    if name in keeps:
+        raise ConfigError(f"A fork cannot change {name}: {keeps[name]}.")
+    if name in ("function", "method", "seed", "forks") or part_of(name) == "objective":
+        raise ConfigError(f"A fork cannot change {name}: the history it shares is of the same {name}.")
+    if name != "budget" and name not in type(config.optimizer).model_fields:
+        raise ConfigError(f"{name} is not a setting of the method {config.optimizer.method}.")
 
 
 def _as_dict(part: Any) -> Any:

@@ -20,10 +20,12 @@ class Event:
     def to_json(self) -> dict[str, Any]:
         """One flat JSON object. Numbers that JSON does not know (NaN, inf) become null."""
         shown = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _HIDDEN}
-        return {"event": self.kind, **{name: _plain(value) for name, value in shown.items()}}
+        told = {name: value for name, value in shown.items() if value is not None or name not in _RARE}
+        return {"event": self.kind, **{name: _plain(value) for name, value in told.items()}}
 
 
 _HIDDEN = {"z"}  # a point is kept by the store as bytes, not printed
+_RARE = {"ruled"}  # of forks only: left out where there is none
 
 
 def _plain(value: Any) -> Any:
@@ -85,6 +87,7 @@ class Converged(Event):
         delta_before, delta_after: The step before and after, not clipped at d_h.
         T_before, T_after: The patience before and after.
         text: One sentence for people.
+        ruled: The step that the strategy would have taken, where a fork took another; else None.
     """
 
     kind: ClassVar[str] = "converged"
@@ -101,6 +104,7 @@ class Converged(Event):
     T_before: int
     T_after: int
     text: str
+    ruled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,25 @@ class Expanded(Converged):
     """A subspace has converged and the run goes on in a larger one."""
 
     kind: ClassVar[str] = "expanded"
+
+
+@dataclass(frozen=True)
+class Forked(Event):
+    """The run leaves another one: up to evaluation t, and before what follows, both are the same.
+
+    Attributes:
+        parent: The id of that run.
+        decide: The step that is taken instead of the strategy's own; None: the strategy decides.
+        before, after: The settings that change, as they were and as they are from here on.
+        text: One sentence for people.
+    """
+
+    kind: ClassVar[str] = "forked"
+    parent: str
+    decide: int | None
+    before: dict[str, Any]
+    after: dict[str, Any]
+    text: str
 
 
 @dataclass(frozen=True)

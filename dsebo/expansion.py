@@ -127,10 +127,10 @@ def after_evaluation(
     strategy: Strategy, now: Progress, t: int, y: float
 ) -> tuple[Progress, Converged | None]:
     """Count one successful evaluation; converge and expand when the patience has run out."""
-    counted = _count(strategy, now, y)
+    counted = count(strategy, now, y)
     if counted.count < counted.T:
         return counted, None
-    return _converge(strategy, counted, t)
+    return converge(strategy, counted, t)
 
 
 def gain_threshold(strategy: Strategy, now: Progress) -> float:
@@ -140,8 +140,8 @@ def gain_threshold(strategy: Strategy, now: Progress) -> float:
     return strategy.alpha * max(0.0, now.worst - now.best)
 
 
-def _count(strategy: Strategy, now: Progress, y: float) -> Progress:
-    """Algorithm 2, lines 15 to 17; small gains add up against b_ref."""
+def count(strategy: Strategy, now: Progress, y: float) -> Progress:
+    """Algorithm 2, lines 15 to 17: the value counted, nothing decided. Small gains add up against b_ref."""
     seen = replace(now, best=min(now.best, y), worst=max(now.worst, y))
     if now.b_ref is None:  # the first point
         return replace(seen, b_ref=seen.best, count=0 if strategy.variant == "paper" else 1)
@@ -150,11 +150,22 @@ def _count(strategy: Strategy, now: Progress, y: float) -> Progress:
     return replace(seen, count=now.count + 1)
 
 
-def _converge(strategy: Strategy, now: Progress, t: int) -> tuple[Progress, Converged]:
-    """Record (d_n, b_n), choose the step and the next dimension, renew the patience."""
+def converge(
+    strategy: Strategy, now: Progress, t: int, decide: int | None = None, waited: Strategy | None = None
+) -> tuple[Progress, Converged]:
+    """Record (d_n, b_n), choose the step and the next dimension, renew the patience.
+
+    Args:
+        strategy: What decides.
+        now: The patience has run out, the value at t is counted.
+        t: The evaluation.
+        decide: A step in place of the strategy's own, as a fork may have one.
+        waited: The strategy under which the patience ran out, where it is another one.
+    """
     dims, bests = (*now.dims, now.d), (*now.bests, now.best)
     s = slopes(dims, bests)
-    k, delta = next_step(strategy, now.delta, s)
+    k, ruled = next_step(strategy, now.delta, s)
+    delta = ruled if decide is None else decide
     d_to = min(now.d + delta, strategy.d_h)  # line 12
     T = strategy.next_patience(d_left=now.d, d_entered=d_to)
     expands = d_to > now.d
@@ -173,7 +184,8 @@ def _converge(strategy: Strategy, now: Progress, t: int) -> tuple[Progress, Conv
         delta_after=delta,
         T_before=now.T,
         T_after=T,
-        text=describe(strategy, now, t, s, k, delta, d_to, T),
+        text=describe(strategy, now, t, s, k, ruled, d_to, T, decide, waited),
+        ruled=None if decide is None else ruled,
     )
     after = replace(now, d=d_to, T=T, count=0, delta=delta)
     if expands:
@@ -193,12 +205,16 @@ def describe(
     delta: int,
     d_to: int,
     T: int,
+    decide: int | None = None,
+    waited: Strategy | None = None,
 ) -> str:
     """What happened, in words, and where the run cannot expand: why, and what would help."""
-    waited = f"{now.count} evaluation{'s' if now.count != 1 else ''}"
-    threshold = gain_threshold(strategy, now)
-    said = [f"Evaluation {t}: no gain above {threshold:.3g} for {waited} at d = {now.d}."]
+    evaluations = f"{now.count} evaluation{'s' if now.count != 1 else ''}"
+    threshold = gain_threshold(waited or strategy, now)
+    said = [f"Evaluation {t}: no gain above {threshold:.3g} for {evaluations} at d = {now.d}."]
     step = f"Δd = {delta}" if now.delta is None else f"Δd {now.delta} → {delta}"
+    if decide is not None:
+        step += f" by the strategy, Δd = {decide} by hand"
     if not s:
         said.append(f"First step: {step}.")
     else:
@@ -207,7 +223,8 @@ def describe(
     if d_to > now.d:
         said.append(f"Now d = {d_to}, patience {T}.")
     else:
-        said.append(f"{why_stuck(strategy, now.d)} Patience {T}.")
+        why = f"It stays at d = {now.d}." if decide == 0 else why_stuck(strategy, now.d)
+        said.append(f"{why} Patience {T}.")
         if strategy.variant == "authors":
             said.append(f"z now in ±{now.box * BOX_SHRINK:.3g}.")
     return " ".join(said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from time import perf_counter
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from dsebo.config import RunConfig
-from dsebo.events import Evaluated, Event, Finished, Started
+from dsebo.events import Evaluated, Event, Finished, Forked, Started
 from dsebo.methods.base import Optimizer
+from dsebo.text import part, symbol, value_text
 from dsebo.threads import one_thread
 from objectives import Objective
+from objectives.fields import ConfigError, must
 
 MAX_FAILURES_IN_A_ROW = 10
 
@@ -22,6 +24,12 @@ MAX_FAILURES_IN_A_ROW = 10
 def make_objective(config: RunConfig) -> Objective:
     """The objective that a config names."""
     return config.objective.build()
+
+
+def make_optimizer(config: RunConfig) -> Optimizer:
+    """The optimizer that a config names, before its first evaluation."""
+    with one_thread():
+        return config.optimizer.build(config.D, config.budget, config.seed)
 
 
 class Runner:
@@ -33,6 +41,7 @@ class Runner:
         budget: Evaluations after which the run has finished.
         config: What the `Started` event says of the settings.
         warnings: What it says will surprise.
+        forks: The configs of the forks that are still to come, the next one first.
     """
 
     def __init__(
@@ -42,9 +51,10 @@ class Runner:
         budget: int,
         config: dict[str, Any],
         warnings: list[str] | None = None,
+        forks: Sequence[RunConfig] = (),
     ) -> None:
         self.objective, self.optimizer, self.budget = objective, optimizer, budget
-        self.config, self.warnings = config, warnings or []
+        self.config, self.warnings, self.forks = config, warnings or [], list(forks)
         told = [float(y) for _, y in optimizer.state_dict()["data"]]
         self.t = len(told)
         self.best = min((y for y in told if math.isfinite(y)), default=math.inf)
@@ -56,14 +66,18 @@ class Runner:
     def from_config(
         cls, config: RunConfig, state: dict[str, Any] | None = None, budget: int | None = None
     ) -> Runner:
-        """A new run, or one that goes on from `state`; `budget` extends it past the config's."""
-        with one_thread():
-            optimizer = config.optimizer.build(config.objective.D, config.budget, config.seed)
+        """A new run, or one that goes on from `state`; `budget` extends it past the config's.
+
+        A fork that starts from nothing is its parent until it leaves it.
+        """
+        done = len(state["data"]) if state is not None else 0
+        optimizer = make_optimizer(config.at(done))
         if state is not None:
             optimizer.load_state_dict(state)
         plain = config.model_dump(mode="json")
         objective = make_objective(config)
-        return cls(objective, optimizer, budget or config.budget, plain, config.warnings())
+        forks = [config.at(fork.at) for fork in config.forks if fork.at > done]
+        return cls(objective, optimizer, budget or config.budget, plain, config.warnings(), forks)
 
     @property
     def failed(self) -> bool:
@@ -109,6 +123,9 @@ class Runner:
             evaluated = perf_counter()
             told = self.optimizer.tell(candidate, y)
         self._count(y)
+        led_to = told.events
+        if self.forks and self.t == self.forks[0].forks[-1].at:
+            self.optimizer, led_to = take_fork(self.forks.pop(0), self.optimizer)
         elapsed = perf_counter() - began
         self.seconds += elapsed
         evaluation = Evaluated(
@@ -126,7 +143,7 @@ class Runner:
             error=self.last_error,
             z=candidate.z,
         )
-        return [evaluation, *told.events]
+        return [evaluation, *led_to]
 
     def finished(self) -> Finished:
         """What stands after the last step."""
@@ -160,6 +177,31 @@ class Runner:
             self.failures_in_a_row = 0
         else:
             self.failures_in_a_row += 1
+
+
+def take_fork(
+    config: RunConfig, before: Optimizer, point: dict[str, Any] | None = None
+) -> tuple[Optimizer, list[Event]]:
+    """(what goes on by a fork's settings, the events: that it was forked, and what was decided).
+
+    Args:
+        config: Its last fork is the one to take.
+        before: The optimizer of its parent, with the evaluations up to there.
+        point: The parent's fork point there; None: `before` has just come to it.
+    """
+    fork, t = config.forks[-1], len(before.observed)
+    point = before.fork_point() if point is None else point
+    if point is None or fork.at != t:
+        raise ConfigError(must("at", "a convergence of the run", fork.at))
+    optimizer = make_optimizer(config)
+    decided = optimizer.take_over(before, point, fork.decide)
+    after = {name: config.setting(name) for name in fork.before}
+    told = [
+        f"{symbol(name)} {value_text(old)} → {value_text(after[name])}" for name, old in fork.before.items()
+    ]
+    told += [part("Δd", fork.decide)] if fork.decide is not None else []
+    text = f"Evaluation {t}: forked from run {fork.run[:8]}, {', '.join(told) or 'nothing changed'}."
+    return optimizer, [Forked(t, fork.run, fork.decide, dict(fork.before), after, text), *decided]
 
 
 def run(config: RunConfig, state: dict[str, Any] | None = None) -> Iterator[Event]:

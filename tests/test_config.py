@@ -3,6 +3,7 @@
 import contextlib
 import json
 import math
+import re
 import subprocess
 import sys
 from typing import Any
@@ -225,6 +226,91 @@ def test_what_was_given_is_told_from_defaults() -> None:
     }
     against = {"variant": "authors", "kappa_scale": 0.1}  # the paper's, which is not the variant's
     assert parse_flat(against).given()["optimizer"] == {"method": "dsebo", **against}
+
+
+PARENT = "a" * 32
+
+
+def test_a_fork_holds_the_settings_of_both_sides_of_its_point() -> None:
+    plain = parse_flat({"budget": 60, "beta": 4.0})
+    fork = plain.forked(PARENT, None, 17, 7, {"beta": 8, "budget": 80})
+    assert RunConfig.from_json(fork.to_json()) == fork
+    assert (fork.setting("beta"), fork.budget, fork.forks[0].before) == (8.0, 80, {"beta": 4.0, "budget": 60})
+    assert fork.parent() == fork.at(16) == plain
+    assert fork.at(17) == fork
+    again = fork.forked("b" * 32, "c" * 64, 29, None, {"alpha": 0.1})
+    assert [part.at for part in again.forks] == [17, 29]
+    assert (again.at(28), again.at(16)) == (fork, plain)
+
+
+def test_up_to_its_own_point_the_history_of_a_fork_is_its_parents() -> None:
+    plain = parse_flat({"beta": 4.0})
+    fork = plain.forked(PARENT, None, 17, 7, {"beta": 8})
+    assert fork.forked("b" * 32, None, 9, 2) == plain.forked(PARENT, None, 9, 2)
+    there = fork.forked("b" * 32, None, 17, None, {"alpha": 0.1})  # what is not changed stays: the step too
+    assert there == plain.forked(PARENT, None, 17, 7, {"beta": 8, "alpha": 0.1})
+
+
+def test_the_hash_of_a_fork_is_not_that_of_a_plain_run() -> None:
+    plain = parse_flat({"beta": 4.0})
+    forks = [
+        plain.forked(PARENT, None, 17),
+        plain.forked("b" * 32, None, 17),
+        plain.forked(PARENT, "c" * 64, 17),
+        plain.forked(PARENT, None, 18),
+        plain.forked(PARENT, None, 17, 7),
+        plain.forked(PARENT, None, 17, None, {"beta": 8}),
+    ]
+    assert len({config_hash(config) for config in [plain, parse_flat({"beta": 8}), *forks]}) == 8
+    assert "forks" not in plain.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"function": "levy"},
+            "A fork cannot change function: the history it shares is of the same function.",
+        ),
+        ({"D": 50}, "A fork cannot change D: the history"),
+        ({"d_e": 5}, "A fork cannot change d_e: the history"),
+        ({"c": 2.0}, "A fork cannot change c: the history"),
+        ({"K": 5.0}, "A fork cannot change K: the history"),
+        ({"coordinates": "random"}, "A fork cannot change coordinates: the history"),
+        ({"seed": 5}, "A fork cannot change seed: the history"),
+        ({"method": "turbo"}, "A fork cannot change method: the history"),
+        ({"variant": "authors"}, "A fork cannot change variant: its rules have counted"),
+        ({"d_l": 6}, "A fork cannot change d_l: the run has begun with it."),
+        ({"d_h": 90}, "A fork cannot change d_h: S has been drawn with entries of variance 1/d_h."),
+        ({"embedding_seed": 3}, "A fork cannot change embedding_seed: S has been drawn with it."),
+        ({"gamma": 3}, "gamma is not a setting of the method dsebo."),
+        ({"beta": 0}, "beta must be"),
+        ({"budget": 400}, "budget must be 500, its parent's, or more (got 400)."),
+    ],
+)
+def test_what_a_fork_cannot_change_is_refused_with_the_reason(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(why)):
+        parse_flat({}).forked(PARENT, None, 17, None, changes)
+
+
+def test_what_cannot_be_a_fork_is_refused() -> None:
+    with pytest.raises(ConfigError, match="A run of TuRBO-1 cannot be forked: it has no convergences"):
+        parse_flat({"method": "turbo"}).forked(PARENT, None, 17)
+    with pytest.raises(ConfigError, match=re.escape("decide must be a whole number, 0 or more (got -1).")):
+        parse_flat({}).forked(PARENT, None, 17, -1)
+    fork = parse_flat({}).forked(PARENT, None, 17).model_dump(mode="json")
+    for before, why in (
+        ({"d_h": 9}, "cannot change d_h"),
+        ({"gamma": 1}, "gamma is not"),
+        ({"beta": "x"}, "beta"),
+    ):
+        part = {**fork["forks"][0], "before": before}
+        with pytest.raises(ConfigError, match=why):
+            RunConfig.parse({**fork, "forks": [part]})
+    with pytest.raises(ConfigError, match="A fork of a fork must be later than that one"):
+        RunConfig.parse({**fork, "forks": fork["forks"] * 2})
+    with pytest.raises(ConfigError):
+        RunConfig.parse({**fork, "forks": [{**fork["forks"][0], "at": i + 1} for i in range(21)]})
 
 
 SOME = {

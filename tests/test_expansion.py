@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dsebo import expansion
 from dsebo.events import Converged, Expanded
 from dsebo.expansion import Progress, Strategy, Variant, after_evaluation, factor, slopes, start
 
@@ -158,6 +159,32 @@ def test_sentence() -> None:
         "Evaluation 148: no gain above 0.5 for 22 evaluations at d = 19. "
         "Slopes 0.59, 0.56: k = 0.50, Δd 7 → 3. Now d = 22, patience 23."
     )
+
+
+def test_a_decision_taken_again_by_hand_or_by_another_strategy() -> None:
+    strategy = Strategy(d_l=5, d_h=100, beta=12, budget=500)
+    now = replace(start(strategy), d=19, T=22, delta=7, dims=(5, 12), bests=(30.0, 25.87))
+    now = replace(now, best=21.95, b_ref=21.95, count=22)
+    own, event = expansion.converge(strategy, now, 148)
+    assert (own.d, own.delta, own.T, event.ruled) == (22, 3, 23, None)
+    assert "ruled" not in event.to_json()
+
+    seven, event = expansion.converge(strategy, now, 148, decide=7)
+    assert (seven.d, seven.delta, seven.T) == (26, 7, 23)
+    assert (event.kind, event.delta_after, event.to_json()["ruled"]) == ("expanded", 7, 3)
+    assert event.text == (
+        "Evaluation 148: no gain above 0.5 for 22 evaluations at d = 19. "
+        "Slopes 0.59, 0.56: k = 0.50, Δd 7 → 3 by the strategy, Δd = 7 by hand. Now d = 26, patience 23."
+    )
+    stays, event = expansion.converge(strategy, now, 148, decide=0)
+    assert (stays.d, stays.delta, stays.dims, event.kind) == (19, 0, now.dims, "converged")
+    assert "Δd = 0 by hand. It stays at d = 19. Patience 23." in event.text
+    assert expansion.converge(strategy, now, 148, decide=90)[0].d == 100
+
+    other = replace(strategy, beta=6, alpha=0.1, min_step=5)
+    changed, event = expansion.converge(other, now, 148, waited=strategy)
+    assert (changed.delta, changed.T) == (5, 47)  # the step goes on from 7, the patience by its formula
+    assert "no gain above 0.5" in event.text  # it waited by the other one
 
 
 def test_progress_through_json() -> None:

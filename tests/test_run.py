@@ -12,10 +12,11 @@ import pytest
 import torch
 
 from dsebo.config import RunConfig
-from dsebo.events import Evaluated, Expanded, Finished, Started
+from dsebo.events import Converged, Evaluated, Event, Expanded, Finished, Forked, Started
 from dsebo.run import MAX_FAILURES_IN_A_ROW, Runner, run
 from dsebo.threads import one_thread
 from objectives import Objective
+from objectives.fields import ConfigError
 from tests.conformance import history, play, through_json
 
 CONFIG = RunConfig.parse(
@@ -182,3 +183,79 @@ def test_golden_decisions(variant: str) -> None:
     steps = [(e.d_from, e.d_to, e.T_after) for e in run(config) if isinstance(e, Expanded)]
     assert steps[0] == {"paper": (2, 8, 6), "authors": (2, 14, 22)}[variant]
     assert all(a[1] == b[0] for a, b in pairwise(steps))
+
+
+def convergences(events: list[Event]) -> list[Converged]:
+    return [event for event in events if isinstance(event, Converged)]
+
+
+PARENT = "a" * 32
+
+
+def test_a_fork_with_nothing_changed_is_the_run_itself() -> None:
+    whole = list(run(CONFIG))
+    for point in convergences(whole):
+        fork = list(run(CONFIG.forked(PARENT, None, point.t)))
+        forked = [event for event in fork if isinstance(event, Forked)]
+        assert [(event.t, event.parent, event.before) for event in forked] == [(point.t, PARENT, {})]
+        assert history([event for event in fork if event not in forked]) == history(whole)
+
+
+def test_a_fork_of_a_fork_with_nothing_changed_is_the_run_itself() -> None:
+    whole = list(run(CONFIG))
+    first, second, *_ = convergences(whole)
+    fork = list(run(CONFIG.forked(PARENT, None, first.t).forked("b" * 32, None, second.t)))
+    assert history([event for event in fork if not isinstance(event, Forked)]) == history(whole)
+
+
+def test_a_fork_goes_where_it_is_sent_and_back_comes_the_strategy() -> None:
+    whole = list(run(CONFIG))
+    point = convergences(whole)[1]
+    for decide in (0, 1, 9, 20):
+        fork = list(run(CONFIG.forked(PARENT, None, point.t, decide)))
+        cut = next(i for i, event in enumerate(whole) if event is point)
+        assert history(fork[:cut]) == history(whole[:cut])
+        decided = convergences(fork)[1]
+        assert (decided.t, decided.delta_after, decided.ruled) == (point.t, decide, point.delta_after)
+        assert decided.d_to == min(point.d_from + decide, 20)
+        assert decided.T_after == point.T_after
+        after = [event for event in fork if isinstance(event, Evaluated) and event.t == point.t + 1]
+        assert after[0].d == decided.d_to
+        assert all(later.delta_before is not None for later in convergences(fork)[2:])
+
+
+def test_changed_settings_hold_from_the_fork_on() -> None:
+    point = convergences(list(run(CONFIG)))[1]
+    changes = {"beta": 1.5, "alpha": 0.01, "kernel": "rbf", "budget": 60}
+    fork = CONFIG.forked(PARENT, None, point.t, None, changes)
+    runner = Runner.from_config(fork)
+    events = play(runner, 1000)
+    again = convergences(events)[1]
+    assert again.delta_after == point.delta_after  # it goes on from its present value
+    assert again.T_after == fork.optimizer.strategy(60).next_patience(point.d_from, again.d_to)  # type: ignore[attr-defined]
+    assert runner.t == 60
+    assert runner.optimizer.surrogate.settings.kernel == "rbf"  # type: ignore[attr-defined]
+    for cut in (point.t - 1, point.t, point.t + 1):
+        first = Runner.from_config(fork)
+        before = play(first, cut)
+        second = Runner.from_config(fork, through_json(first.state_dict()))
+        assert history(before + play(second, 1000)) == history(events), f"cut after {cut}"
+
+
+def test_a_model_that_changes_in_a_fork_is_fitted_at_once() -> None:
+    plain = CONFIG.model_dump(mode="json")
+    seldom = RunConfig.parse({**plain, "optimizer": {**plain["optimizer"], "refit_every": 0.9}})
+    point = convergences(list(run(seldom)))[1]
+    for changes, at_once in (({"targets": "centred"}, True), ({"kappa_scale": 1.0}, False)):
+        runner = Runner.from_config(seldom.forked(PARENT, None, point.t, 0, changes))
+        play(runner, point.t)
+        runner.optimizer.ask()
+        assert (runner.optimizer.surrogate.n_fitted == point.t) == at_once  # type: ignore[attr-defined]
+
+
+def test_a_fork_where_nothing_converged_is_refused() -> None:
+    point = convergences(list(run(CONFIG)))[0]
+    with pytest.raises(ConfigError, match="at must be a convergence of the run"):
+        list(run(CONFIG.forked(PARENT, None, point.t + 1)))
+    with pytest.raises(ConfigError, match=r"decide must be a whole number from 0 to d_h = 20 \(got 21\)"):
+        list(run(CONFIG.forked(PARENT, None, point.t, 21)))

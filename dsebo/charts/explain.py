@@ -65,6 +65,8 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
     least = optimizer.get("min_step", 0)
     at_least = rf"\max({least},\ " if least else ""
     close = ")" if least else ""
+    if (ruled := event.get("ruled")) is not None:
+        return Step(f"Next step, by hand; the strategy's own would be {ruled}", rf"\Delta d = {after}")
     if k is not None:
         general = rf"{at_least}\lfloor k\,\Delta d_{{\mathrm{{prev}}}} \rfloor{close}"
         filled = rf"{at_least}\lfloor {_g(k)} \cdot {before} \rfloor{close}"

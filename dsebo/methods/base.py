@@ -6,6 +6,7 @@ The caller owns the loop and evaluates the objective; an optimizer never sees it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -134,6 +135,23 @@ class Optimizer(ABC):
         """A fingerprint of the random matrix behind `lift`; None where there is none."""
         return None
 
+    def fork_point(self) -> dict[str, Any] | None:
+        """The own state as it was before the decision that the last value led to; None: it led to none."""
+        return None
+
+    def take_over(self, before: Optimizer, point: dict[str, Any], decide: int | None) -> list[Event]:
+        """Go on from a fork point of `before`, with own settings; take the decision again.
+
+        Args:
+            before: What has come that far, with other settings or the same ones.
+            point: What its `fork_point` gave there.
+            decide: The decision itself, where it is given; in DSEBO the step.
+
+        Returns:
+            What was decided.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fork points.")
+
     def own_state(self) -> dict[str, Any]:
         """What the next `ask` depends on besides the evaluations; small and plain JSON."""
         return {}
@@ -163,6 +181,8 @@ class MethodConfig(Frozen, ABC):
         family: The list in which it is offered.
         offered: Other settings under which a race offers it, besides its defaults.
         coefficients: What a run costs, as measured.
+        fork_keeps: The settings that a fork of a run cannot change, each with the reason; None where its
+            runs cannot be forked.
         method: Its name in configs; each method gives a field `method: Literal["name"] = "name"`.
     """
 
@@ -171,6 +191,7 @@ class MethodConfig(Frozen, ABC):
     family: ClassVar[Family] = "Methods"
     offered: ClassVar[tuple[dict[str, Any], ...]] = ()
     coefficients: ClassVar[Coefficients] = NOT_MEASURED
+    fork_keeps: ClassVar[Mapping[str, str] | None] = None
 
     method: str = ""
 

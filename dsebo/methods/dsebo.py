@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
 from dsebo.embedding import SharedEmbedding, pad
-from dsebo.expansion import AlphaMode, Progress, Strategy, Variant, after_evaluation, start
+from dsebo.events import Event
+from dsebo.expansion import AlphaMode, Progress, Strategy, Variant, after_evaluation, converge, count, start
 from dsebo.gp.acquisition import propose_by_bound
 from dsebo.gp.surrogate import Kernel, LengthscalePrior, Surrogate, Targets
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from objectives.fields import MAX_D, MAX_SEED, setting
+from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
@@ -27,6 +29,12 @@ class DseboConfig(SearchConfig):
     family = "DSEBO"
     offered = ({"variant": "authors"},)
     coefficients = Coefficients(n=8.03e6, n3=24.9)  # of fit and acquisition
+    fork_keeps: ClassVar[Mapping[str, str]] = {
+        "variant": "its rules have counted the patience until there",
+        "d_l": "the run has begun with it",
+        "d_h": "S has been drawn with entries of variance 1/d_h",
+        "embedding_seed": "S has been drawn with it",
+    }
 
     method: Literal["dsebo"] = "dsebo"
     variant: Variant = setting("paper", "Variant")
@@ -156,6 +164,7 @@ class DSEBO(Optimizer):
             )
         )
         self.search = config.search_settings(config.kappa_scale)
+        self._fork_point: dict[str, Any] | None = None
 
     @property
     def d(self) -> int:
@@ -176,13 +185,32 @@ class DSEBO(Optimizer):
     def tell(self, candidate: Candidate, y: float) -> Told:
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
         self.observed.add(candidate.z, y)
-        before = self.progress
+        before, self._fork_point = self.progress, None
         if not np.isfinite(y):  # a failure spends budget, not patience
             return Told(before.T, before.count)
         self.progress, event = after_evaluation(self.strategy, before, candidate.t, y)
         if event is None:
             return Told(before.T, self.progress.count)
+        undecided = count(self.strategy, before, y).to_json()
+        self._fork_point = {"progress": undecided, "surrogate": self.surrogate.state_dict()}
         return Told(before.T, before.T, [event])
+
+    def fork_point(self) -> dict[str, Any] | None:
+        """At a convergence: the value counted, no step taken."""
+        return self._fork_point
+
+    def take_over(self, before: Optimizer, point: dict[str, Any], decide: int | None) -> list[Event]:
+        """Take the step of that convergence by this strategy, or as given."""
+        assert isinstance(before, DSEBO)
+        if decide is not None and decide > self.strategy.d_h:
+            raise ConfigError(must("decide", f"a whole number from 0 to d_h = {self.strategy.d_h}", decide))
+        self.load_state_dict({**point, "data": before.observed.as_data()})
+        if self.surrogate.settings != before.surrogate.settings:
+            self.surrogate.n_fitted = 0  # what was fitted to another model holds no longer: fit at once
+        self._fork_point = point
+        t = len(self.observed)
+        self.progress, event = converge(self.strategy, self.progress, t, decide, before.strategy)
+        return [event]
 
     def _shared_data(self) -> Array:
         """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""

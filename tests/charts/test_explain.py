@@ -56,6 +56,12 @@ def test_the_first_step_and_equal_slopes() -> None:
     assert r"\frac{500}{2 \cdot 12}" in flat
 
 
+def test_a_step_by_hand_is_called_so() -> None:
+    step = steps({**EVENT, "delta_after": 9, "d_to": 28, "ruled": 3}, PAPER, 500)[2]
+    assert "by hand; the strategy's own would be 3" in step.words
+    assert step.latex == r"\Delta d = 9"
+
+
 def test_the_feed_is_newest_first_and_says_a_standstill_once() -> None:
     stuck: dict[str, Any] = {**EVENT, "event": "converged", "d_to": 22}
     happened = [
