@@ -34,13 +34,14 @@ ARMS = (
 )
 
 
-def show_race(runs: Sequence[RunData], total: int, budget: int) -> None:
+def show_race(runs: Sequence[RunData], total: int, budget: int, seeds: int = 1) -> None:
     """Where a race stands, its curves, who leads, and what the time was spent on.
 
     Args:
         runs: Those that have begun.
         total: How many there will be.
         budget: The evaluations of all of them together.
+        seeds: From how many each method will run, at least.
     """
     lanes = lanes_of(runs)
     done, ended = sum(run.t for run in runs), sum(run.ended for run in runs)
@@ -49,7 +50,7 @@ def show_race(runs: Sequence[RunData], total: int, budget: int) -> None:
     if not runs:
         return
     _curves(lanes, runs)
-    _standings(lanes)
+    _standings(lanes, seeds)
     st.markdown("#### Time spent", help="Seconds of one core a run has taken so far, on average.")
     live_chart(SHARED.figure(("time", *_drawn_of(runs)), lambda: _time(lanes)), key="race_time")
     _arms(runs)
@@ -87,10 +88,10 @@ def _drawn(lanes: Lanes, band: BandKind, scale: Scale) -> bytes:
     return bytes(figure.to_json().encode())
 
 
-def _standings(lanes: Lanes) -> None:
+def _standings(lanes: Lanes, seeds: int) -> None:
     """Who leads, in numbers. The centre of the box is always among them."""
     st.markdown("#### Standings", help="By the mean of the best values so far; lower is better.")
-    table = table_of(lanes)
+    table = table_of(lanes, seeds)
     pairs = zip(table["mean"], table["std"], strict=True)
     minimum = common(lanes, "minimum")
     right = partial(st.column_config.TextColumn, alignment="right")
@@ -163,14 +164,14 @@ def methods_of(lanes: Mapping[str, Sequence[RunData]]) -> dict[str, str]:
     return {label: runs[0].row.method for label, runs in lanes.items()}
 
 
-def table_of(lanes: Mapping[str, Sequence[RunData]]) -> pd.DataFrame:
-    """The standings, with how many runs there are and what the paper prints."""
+def table_of(lanes: Mapping[str, Sequence[RunData]], seeds: int = 1) -> pd.DataFrame:
+    """The standings, with how many runs there will be and what the paper prints."""
     rows = [
         (label, run.best, run.d, run.row.seconds, run.ended) for label, runs in lanes.items() for run in runs
     ]
     table = standings(pd.DataFrame(rows, columns=list(RUN_COLUMNS)), common(lanes, "at_centre"))
     printed = [_printed(lanes.get(label)) for label in table["method"]]
-    of = [len(lanes.get(label, [None])) for label in table["method"]]
+    of = [max(len(lanes[label]), seeds) if label in lanes else 1 for label in table["method"]]
     return table.assign(of=of, paper=pd.Series(printed, dtype=float))
 
 

@@ -186,7 +186,7 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str, as_race: bool) -> N
         st.info(plain(said))
     if as_race:
         runs = SHARED.runs(session.manager().store, tuple(frame["run_id"].dropna()))
-        race.show_race(runs, len(frame), int(frame["budget"].sum()))
+        race.show_race(runs, len(frame), int(frame["budget"].sum()), len(row.spec.seeds))
     else:
         _show_sweep(row, frame)
 

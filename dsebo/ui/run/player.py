@@ -77,7 +77,7 @@ def _controls(runs: Sequence[RunData], last: int) -> Scale:
             "Speed",
             SPEEDS,
             index=2,
-            format_func=lambda speed: f"{speed} a second",
+            format_func=lambda speed: f"{speed} per second",
             key=SPEED,
             label_visibility="collapsed",
             width=150,

@@ -34,7 +34,7 @@ PRESETS = (
     Preset(
         "demo",
         "20-second demonstration",
-        "100 variables, 10 of them matter: 100 evaluations at five a second.",
+        "100 variables, 10 of them matter: 100 evaluations at five per second.",
         {"D": 100, "d_e": 10, "d_h": 40, "budget": 100, "beta": 8.0, "speed": 5.0},
     ),
     Preset("paper", "The paper's setting", "Sphere, D = 1000, dₑ = 30: does the subspace stop near 30?"),

@@ -44,12 +44,12 @@ def _progress(data: RunData) -> dict[str, Any]:
 
 
 def progress_words(data: RunData) -> str:
-    """`212 of 500 evaluations · 9.8 a second · 29 s left`."""
+    """`212 of 500 evaluations · 9.8 per second · 29 s left`."""
     row = data.row
     said = [f"{data.t} of {count(row.budget, 'evaluation')}"]
     rate = SHARED.rate(row.id) if row.state == "running" else None
     if rate:
-        said += [f"{number(rate, 2)} a second", f"{duration((row.budget - data.t) / rate)} left"]
+        said += [f"{number(rate, 2)} per second", f"{duration((row.budget - data.t) / rate)} left"]
     elif data.ended and row.seconds:
         said.append(f"{duration(row.seconds)} of computing")
     return " · ".join(said)
