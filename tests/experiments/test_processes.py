@@ -93,7 +93,8 @@ def about_worker() -> tuple[int, int]:
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "dsebo", "sweep", *words]
+    """With processes: one as short as these would be run by the command itself."""
+    return [sys.executable, "-m", "dsebo", "sweep", *words, "--workers", "2"]
 
 
 @pytest.fixture
