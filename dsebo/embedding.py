@@ -33,14 +33,7 @@ class SharedEmbedding:
         return self.S[:, :d]
 
     def lift(self, z: Array) -> Array:
-        """x = p(A_d z): embed and clip to the box.
-
-        Args:
-            z: (d,) or (n, d) points of a subspace.
-
-        Returns:
-            (D,) or (n, D) points of [-1, 1]^D.
-        """
+        """x = p(A_d z): embed and clip to the box."""
         x = z @ self._columns[: z.shape[-1]]
         return np.clip(x, -1.0, 1.0, out=x)
 
@@ -50,12 +43,7 @@ class SharedEmbedding:
 
 
 def pad(z: Array, d: int) -> Array:
-    """z' = (z, 0): the same x in a larger subspace (Algorithm 3, line 6).
-
-    Args:
-        z: (d0,) or (n, d0) points with d0 <= d.
-        d: The larger dimension.
-    """
+    """z' = (z, 0): the same x in a larger subspace (Algorithm 3, line 6)."""
     missing = d - z.shape[-1]
     if missing == 0:
         return z

@@ -35,13 +35,7 @@ def make_optimizer(config: RunConfig) -> Optimizer:
 class Runner:
     """One run, an evaluation at a time. Who calls `step` owns the loop.
 
-    Args:
-        objective: What is minimised.
-        optimizer: The method at work, new or with a loaded state.
-        budget: Evaluations after which the run has finished.
-        config: What the `Started` event says of the settings.
-        warnings: What it says will surprise.
-        forks: The configs of the forks that are still to come, the next one first.
+    `forks`: the configs of the forks that are still to come, the next one first.
     """
 
     def __init__(

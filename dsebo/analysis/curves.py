@@ -94,12 +94,7 @@ def _telling_labels(flat: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 def summary(
     groups: Mapping[str, Sequence[str]], final: Mapping[str, tuple[float | None, float]]
 ) -> pd.DataFrame:
-    """One row a group: runs, mean, std and best of the final best values, mean seconds.
-
-    Args:
-        groups: Run ids by label.
-        final: (best value, seconds) of each run.
-    """
+    """Mean, std and best of each group's runs and the mean of their seconds; `final` has (best, seconds)."""
     rows = []
     for label, runs in groups.items():
         values = np.array([v for run in runs if (v := final[run][0]) is not None])

@@ -50,12 +50,7 @@ class Shared:
 
 
 def moves(embedding: SharedEmbedding, points: Sequence[Array]) -> Moves:
-    """The clipped coordinates of each evaluation and what each coordinate covered.
-
-    Args:
-        embedding: The S of the run.
-        points: z of each evaluation, in whichever dimension it was chosen.
-    """
+    """The clipped coordinates of each evaluation and what each coordinate covered."""
     low, high = np.full(embedding.D, np.inf), np.full(embedding.D, -np.inf)
     clipped = np.zeros(len(points), dtype=np.int64)
     step = max(1, CHUNK_ENTRIES // embedding.D)

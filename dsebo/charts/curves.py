@@ -103,18 +103,9 @@ def curves_figure(
 ) -> go.Figure:
     """Each group as one curve with its band; n stands in the legend.
 
-    Args:
-        groups: The runs of each group by its label.
-        kind: Mean ± standard deviation, or median and quartiles.
-        scale: Of the value axis.
-        styles: (colour, dash) of each label; in a fixed order if None.
-        lines: The grey lines.
-        end: Of the iteration axis; that of the longest run if None.
-        singles: Whether single runs are drawn as well, faintly.
-        slopes: Whether the slopes have a row, under the dimension.
-        split: The group whose regret is coloured as its two errors, where its floor is known;
-            None for the first. Those of several groups would lie over one another.
-        file: What a picture of it is called.
+    `styles` has (colour, dash) of each label, `end` is that of the iteration axis (None: of the longest
+    run), `singles` draws single runs as well, faintly. `split` names the group whose regret is coloured
+    as its two errors (None: the first), as those of several would lie over one another.
     """
     begun = {label: [curve for curve in group if len(curve.best)] for label, group in groups.items()}
     curves = [curve for group in begun.values() for curve in group]
@@ -186,20 +177,7 @@ def draw_band(
     xaxis: str = "x",
     legend: bool = True,
 ) -> None:
-    """The middle line of a group, its band, and its single runs on demand.
-
-    Args:
-        sketch: Where it is drawn.
-        curves: A curve for each run, from t = 1 on.
-        kind: Mean ± standard deviation, or median and quartiles.
-        scale: Of the value axis.
-        axis: The value axis; the first has the legend's entries.
-        name: Of the group.
-        style: (colour, dash).
-        singles: Whether single runs are drawn as well, faintly.
-        xaxis: The iteration axis.
-        legend: Whether the legend names it, where it is on the first value axis.
-    """
+    """The middle line of a group, its band, and its single runs on demand."""
     if not curves:
         return
     colour, dash = style
@@ -293,12 +271,8 @@ def draw_errors(
 ) -> None:
     """Two areas with the floor as a quiet step line between them.
 
-    Args:
-        sketch: The figure in the making.
-        best, floor: (n,) at t = 1, 2, …; NaN from where the floor is not known yet.
-        minimum: F*; None where it is not known, and then nothing is filled below the floor.
-        scale: Of the value axis.
-        between: Its range, in axis coordinates: where F* is below the axis, the area ends there.
+    `best` and `floor` are at t = 1, 2, …, NaN from where the floor is not known yet; where F* is below
+    the axis, whose range is `between`, the area ends there.
     """
     unknown = np.flatnonzero(~(np.isfinite(floor) & np.isfinite(best)))
     known = int(unknown[0]) if unknown.size else len(floor)

@@ -16,13 +16,7 @@ DIM = 0.16  # opacity of the columns that are not in use
 
 
 def matrix_figure(S: Array, d: int, effective: int) -> go.Figure:
-    """S as an image, its first d columns lit.
-
-    Args:
-        S: (rows, d_h) the shown rows, the effective ones first.
-        d: Columns in use.
-        effective: How many of the rows are effective ones.
-    """
+    """S as an image, its first d columns lit."""
     rows, d_h = S.shape
     sketch = _sketch(
         380,

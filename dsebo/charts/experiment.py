@@ -43,16 +43,7 @@ def race_figure(
     kind: BandKind = "mean",
     scale: Scale = "log",
 ) -> go.Figure:
-    """Where the method varies: each with the style that it has everywhere, while it runs too.
-
-    Args:
-        lanes: The runs of each method by its label.
-        styles: (colour, dash) of each label.
-        lines: The grey lines.
-        budget: The end of the iteration axis.
-        kind: Mean ± standard deviation, or median and quartiles.
-        scale: Of the value axis.
-    """
+    """Where the method varies: each with the style that it has everywhere, while it runs too."""
     return curves_figure(lanes, kind, scale, styles=styles, lines=lines, end=budget, file="dsebo-race")
 
 
@@ -64,14 +55,7 @@ def overlay_figure(
     scale: Scale = "log",
     singles: bool = False,
 ) -> go.Figure:
-    """All cells of one function in one chart.
-
-    Args:
-        frame: A row for each planned run.
-        axes: The swept fields that tell the cells apart.
-        curves: What is drawn of each finished run, by its id.
-        kind, scale, singles: As in Compare.
-    """
+    """All cells of one function in one chart."""
     groups = {cell.label: cell.curves for cell in cell_curves(frame, axes, curves) if cell.curves}
     lines = References(known(frame["minimum"]), known(frame["at_centre"]))
     scale = fitting(scale, lines.minimum, np.empty(0))
@@ -282,13 +266,7 @@ _HEAT_SHADES: dict[HeatOf, list[list[Any]]] = {
 
 
 def heat_figure(frame: pd.DataFrame, axes: Sequence[str], of: HeatOf = "median") -> go.Figure:
-    """The axis with more values is across. Functions are coloured each by itself.
-
-    Args:
-        frame: A row for each planned run.
-        axes: Two swept fields.
-        of: What the colour and the number say.
-    """
+    """The axis with more values is across. Functions are coloured each by itself."""
     across, down = sorted(axes, key=lambda axis: (axis == FUNCTION, -frame[axis].nunique()))
     x, y = value_axis(frame, across), value_axis(frame, down)
     table = cell_table(frame, axes).set_index([down, across])

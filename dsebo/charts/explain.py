@@ -170,12 +170,7 @@ def feed(events: Sequence[Event]) -> list[Entry]:
 
 
 def arms_figure(event: Event, method: str) -> go.Figure:
-    """A bandit's mind: how often each arm was pulled, its mean reward, and what it was chosen by.
-
-    Args:
-        event: The newest `arm-pulled`.
-        method: Whose it is.
-    """
+    """A bandit's mind: how often each arm was pulled, its mean reward, and what it was chosen by."""
     words, same_units = SCORES.get(method, ("", True))
     scored = bool(words and event["scores"])
     rows = _arm_rows(scored and not same_units)

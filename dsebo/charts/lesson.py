@@ -61,13 +61,7 @@ def mark_end(figure: go.Figure, t: int, value: float, text: str, scale: Scale, a
 
 
 def distribution(values: Sequence[str], truth: str, numeric: bool) -> go.Figure:
-    """How often each answer was predicted; the true one stands out.
-
-    Args:
-        values: What was predicted, one entry a person.
-        truth: The answer, empty while it is not known.
-        numeric: Whether answers are numbers, shown in their order.
-    """
+    """How often each answer was predicted; the true one stands out."""
     counted = Counter(values)
     labels = list(counted)
     if numeric:

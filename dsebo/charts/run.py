@@ -79,16 +79,9 @@ def run_figure(
 ) -> go.Figure:
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
-    Args:
-        evaluations: t, y, best, d; one row per evaluation, from t = 1. With a column `floor`, the
-            space above F* is split there into two kinds of error.
-        changes: The `expanded` and `converged` events, oldest first.
-        references: The grey lines.
-        budget: The end of the iteration axis.
-        scale: Of the value axis.
-        chosen: t of the convergence that is explained; the newest if None.
-        value_range: Axis coordinates of the value axis; as the data need it if None.
-        revision: A reader's zoom is kept while this stays the same.
+    With a column `floor` in `evaluations`, the space above F* is split there into two kinds of error.
+    `chosen` is t of the convergence that is explained (None: the newest); a reader's zoom is kept while
+    `revision` stays the same.
     """
     event = _chosen(changes, chosen)
     has_d = bool(len(evaluations) == 0 or evaluations["d"].notna().any())

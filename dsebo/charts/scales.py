@@ -144,15 +144,7 @@ def reference_lines(
     between: tuple[float, float],
     **note: Any,
 ) -> None:
-    """Grey lines with their names at the right end, set side by side where they are close.
-
-    Args:
-        sketch: Where they are drawn.
-        axis: The value axis, which spans all of the width.
-        lines: (value, label); None: there is none to draw.
-        scale, between: Of that axis.
-        note: More of each label.
-    """
+    """Grey lines with their names at the right end, set side by side where they are close."""
     reach = between[1] - between[0]
     taken: list[float] = []
     for value, label in lines:

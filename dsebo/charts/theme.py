@@ -122,12 +122,7 @@ def heading(text: str, y: float) -> dict[str, Any]:
 def stacked_rows(
     rows: Mapping[str, tuple[float, float]], names: Mapping[str, tuple[str, str]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """(the value axes of rows over one x axis, their titles and names), from the first row on.
-
-    Args:
-        rows: The part of the height that each row takes.
-        names: The title and the axis' name of each.
-    """
+    """(the value axes of rows over one x axis, their titles and names), from the first row on."""
     axes: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
     for index, (row, between) in enumerate(rows.items(), start=1):
@@ -237,11 +232,7 @@ def method_style(method: str) -> Style:
 
 
 def styles_of(methods: Mapping[str, str]) -> dict[str, Style]:
-    """(colour, dash) by label; a method that runs twice keeps its colour and takes another dash.
-
-    Args:
-        methods: The method of each label.
-    """
+    """(colour, dash) by label; a method that runs twice keeps its colour and takes another dash."""
     styles: dict[str, Style] = {}
     for label, method in methods.items():
         styles[label] = _free(method_style(method), set(styles.values()))

@@ -24,13 +24,7 @@ GROWN, FIXED = "DSEBO", "fixed d"
 
 
 def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figure:
-    """DSEBO's phases beside GP-UCB in one d-dimensional subspace for as long.
-
-    Args:
-        phases: Of DSEBO.
-        d: The dimension of the fixed subspace.
-        epsilon: The approximation error of each dimension.
-    """
+    """DSEBO's phases beside GP-UCB in one d-dimensional subspace for as long."""
     T = sum(phase.T for phase in phases)
     ends = np.cumsum([0, *(phase.T for phase in phases)])
     layout = theme.base_layout(HEIGHT)

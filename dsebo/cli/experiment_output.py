@@ -27,13 +27,7 @@ from dsebo.text import count, duration, number
 
 
 class SweepOutput:
-    """One experiment on a terminal.
-
-    Args:
-        experiment: The experiment.
-        as_json: JSON objects on standard output in place of everything else.
-        stored: Whether it can be gone on with later.
-    """
+    """One experiment on a terminal."""
 
     command = "sweep"
 

@@ -22,12 +22,8 @@ _log = logging.getLogger(__name__)
 def start_child(store: Store, experiment_id: str, check: Check | None = None) -> None:
     """Start `python -m dsebo sweep ID`, or start it again after whatever ended it.
 
-    The child has a session of its own, so that Ctrl-C at the server does not reach it.
-
-    Args:
-        store: Where the experiment is.
-        experiment_id: An experiment that nobody works on.
-        check: May refuse in the transaction that queues it, such as `experiment_check`.
+    The child has a session of its own, so that Ctrl-C at the server does not reach it. `check` may
+    refuse in the transaction that queues it.
     """
     full = get_experiment(store, experiment_id).id
     # The address goes by the environment: it may hold a password, and arguments are public.

@@ -1,7 +1,7 @@
 """What an experiment shows, in plain sentences, each comparison supported by a paired test over seeds.
 
 Values of different functions are never compared with one another. With too few seeds for a test
-nothing is clauses but that more are needed.
+nothing is said but that more are needed.
 """
 
 from __future__ import annotations

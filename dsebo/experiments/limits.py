@@ -22,13 +22,7 @@ _table = schema.experiment
 
 
 def experiment_check(settings: Settings, owner: str, spec: ExperimentSpec) -> Check:
-    """What `create_experiment` calls in its transaction: LimitExceeded, with the figure, if too much.
-
-    Args:
-        settings: With the limits.
-        owner: The token of who asks.
-        spec: What is asked for.
-    """
+    """What `create_experiment` calls in its transaction: LimitExceeded, with the figure, if too much."""
     asking = owner_hash(owner)
 
     def check(connection: Connection) -> None:

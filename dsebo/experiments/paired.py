@@ -91,11 +91,7 @@ def compare(
 ) -> dict[tuple[int, int], Pair]:
     """Every pair (one, other) of these cells that shares so many seeds, one before other.
 
-    Args:
-        outcomes: The values.
-        cells: Which of them; the correction is for all of their pairs, tested or not.
-        least: The fewest seeds of a pair.
-        best: Only the pairs with this cell.
+    The correction is for all pairs of `cells`, tested or not; with `best`, only its pairs are tested.
     """
     among = [pair for pair in combinations(cells, 2) if best is None or best in pair]
     shared = {pair: outcomes.common(*pair) for pair in among}
@@ -144,10 +140,8 @@ def signed_ranks(differences: Sequence[Array]) -> list[float]:
 def holm(p_values: Sequence[float], tests: int | None = None) -> list[float]:
     """Holm's step-down correction, in the order given.
 
-    Args:
-        p_values: Of the tests that are looked at.
-        tests: How many there are in all, where these are some of them. The result is then never
-            less than theirs would be among all.
+    `tests`: how many there are in all, where these are some of them; the result is then never less
+    than theirs would be among all.
     """
     corrected = [1.0] * len(p_values)
     tests, largest = tests or len(p_values), 0.0

@@ -61,11 +61,6 @@ def frame(store: Store, spec: ExperimentSpec, owner: str = LOCAL_OWNER) -> pd.Da
     Columns: cell, one for each axis, seed, hash, run_id, state ("missing" where there is no run),
     wanted ("pause" where its owner paused it), n_done, budget, best, d, seconds, minimum,
     at_centre. Where an axis is called budget or d, the column holds the setting.
-
-    Args:
-        store: Where the runs are.
-        spec: What is planned.
-        owner: The hash of the owner whose unfinished runs count.
     """
     with store.read() as connection:
         return frame_of(connection, spec, owner)

@@ -103,8 +103,7 @@ def delete_experiment(store: Store, experiment_id: str) -> None:
 def tell(store: Store, experiment_id: str, wanted: str) -> str | None:
     """Tell an experiment that a process works on to "run", "pause" or "cancel".
 
-    Returns:
-        None where that was done; else the state of an experiment that nobody works on.
+    None where that was done; else the state of an experiment that nobody works on.
     """
     if wanted not in ("run", "pause", "cancel"):
         raise StoreError(f"wanted must be one of run, pause, cancel (got {wanted!r}).")

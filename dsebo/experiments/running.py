@@ -33,15 +33,8 @@ def run_experiment(
 ) -> ExperimentRow:
     """Work on an experiment to its end, or until it is cancelled. Ctrl-C leaves it interrupted.
 
-    Args:
-        store: Where it is; every worker must reach it.
-        experiment_id: The experiment, which nobody works on.
-        engine: What works on its runs.
-        again: It goes on, whatever it was told before.
-        watch: Called every now and then with how the runs and the experiment stand.
-
-    Returns:
-        The experiment as it ended.
+    `again`: it goes on, whatever it was told before. `watch` is called every now and then with how the
+    runs and the experiment stand.
     """
     lease = claim(store, experiment_id, engine.at_once(), again)
     heartbeat = Heartbeat(store)
@@ -249,9 +242,6 @@ class LostWorkers:
     A pool that loses one process fails all that it had, so one run that kills its workers would
     take others with it. A run that was in two broken pools and made no progress is tried alone: if
     the pool breaks again, it is its own fault. Progress clears a run.
-
-    Args:
-        evaluated: How many evaluations of a run are stored.
     """
 
     def __init__(self, evaluated: Callable[[Planned], int]) -> None:

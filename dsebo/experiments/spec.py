@@ -121,14 +121,7 @@ class ExperimentSpec(Frozen):
     def race(
         cls, methods: str | Sequence[str], settings: Mapping[str, Any], seeds: str, name: str = ""
     ) -> ExperimentSpec:
-        """Several methods on one function.
-
-        Args:
-            methods: Entrants, as a list or with commas.
-            settings: By their flat names, for all entrants that have them.
-            seeds: As `1-3,7`.
-            name: What it is called.
-        """
+        """Several methods on one function."""
         for forbidden in ("seed", "method"):
             if forbidden in settings:
                 raise ConfigError(f"{forbidden} is not allowed in a race: give {forbidden}s.")

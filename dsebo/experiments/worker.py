@@ -167,13 +167,7 @@ def _tokens() -> CoreTokens:
 
 
 class Wanted:
-    """What is wanted of an experiment, as one of its workers sees it.
-
-    Args:
-        store: Where the experiment is.
-        lease: Its id and the token of the lease under which this work was given out.
-        parent: The process that gave it out, where it is this one or its parent.
-    """
+    """What is wanted of an experiment, as one of its workers sees it."""
 
     def __init__(self, store: Store, lease: Lease, parent: int | None = None) -> None:
         self._store, self._lease, self._parent = store, lease, parent
@@ -198,14 +192,7 @@ class Wanted:
 
 
 class ExperimentSlots(FairSlots):
-    """The slot of one run: it is free while its experiment is to run and a core is free.
-
-    Args:
-        store: Where the run is.
-        run: The run's lease.
-        wanted: What is wanted of the experiment.
-        cores: The tokens of this machine; None where a cluster shares out its own.
-    """
+    """The slot of one run: it is free while its experiment is to run and a core is free."""
 
     def __init__(self, store: Store, run: Lease, wanted: Wanted, cores: CoreTokens | None) -> None:
         super().__init__(1, cores)

@@ -91,15 +91,7 @@ def propose_by_bound(
     box: float,
     rng: np.random.Generator,
 ) -> Proposal:
-    """DSEBO's step: fit, then the least mu - sqrt(kappa) sigma that is found over [-box, box]^d.
-
-    Args:
-        surrogate: The model, as the last step left it.
-        settings: How to search.
-        data: (n, d) points and (n,) values.
-        box: Half the width of the box.
-        rng: The random numbers of this step.
-    """
+    """DSEBO's step: fit, then the least mu - sqrt(kappa) sigma that is found over [-box, box]^d."""
     Z, y = data
     began = perf_counter()
     surrogate.update(Z, y)
@@ -120,16 +112,7 @@ def propose(
     box: tuple[float, float],
     rng: np.random.Generator,
 ) -> Proposal:
-    """The other methods' step: fit, then the least value of an acquisition that is found over the box.
-
-    Args:
-        surrogate: The model, as the last step left it.
-        settings: How to search.
-        score: The acquisition, given the least standardised value so far.
-        data: (n, d) points and (n,) values.
-        box: Lower and upper bound of every coordinate.
-        rng: The random numbers of this step.
-    """
+    """The other methods' step: fit, then the least value of an acquisition that is found over the box."""
     Z, y = data
     began = perf_counter()
     surrogate.update(Z, y)
@@ -191,14 +174,7 @@ def descend(
     high: Array,
     settings: AcquisitionSettings,
 ) -> Array:
-    """(d,) the least end of the searches from the best of the `starts` (m, d).
-
-    Args:
-        function: Gives values (m,) and gradients (m, d) at m points.
-        starts: Points of the box.
-        low, high: (d,) the box.
-        settings: How many are followed, and how far.
-    """
+    """(d,) the least end of the searches from the best of the `starts` (m, d)."""
     from scipy.optimize import Bounds, minimize
 
     values, _ = function(starts)

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 def to_botorch(surrogate: Surrogate, Z: Array, target: Array) -> SingleTaskGP:
-    """A `SingleTaskGP` with the surrogate's hyper-parameters, priors and data.
-
-    Args:
-        surrogate: Fitted.
-        Z: (n, d) its data.
-        target: (n,) its standardised values.
-    """
+    """A `SingleTaskGP` with the surrogate's hyper-parameters, priors and data."""
     gp, settings, d = surrogate.now, surrogate.settings, Z.shape[1]
     kernel_class = RBFKernel if settings.kernel == "rbf" else MaternKernel
     base: Kernel = kernel_class(

@@ -224,10 +224,7 @@ class Surrogate:
     def log_posterior(self, Z: Array, target: Array, log_params: Array) -> tuple[float, Array]:
         """log p(y | Z) + log prior and its gradient by log_params, the mean profiled out.
 
-        Args:
-            Z: (n, d) points.
-            target: (n,) standardised values.
-            log_params: (d + 2,) log of lengthscales, output scale and noise.
+        log_params: (d + 2,) the logarithms of lengthscales, output scale and noise.
         """
         n, d = Z.shape
         ell, s2, eta = _unpack(log_params)

@@ -25,14 +25,7 @@ MAX_SOBOL_HERE = 100  # beyond, so few coordinates of a candidate move that Sobo
 def perturbations(
     n: int, centre: Array, low: Array, high: Array, probability: float, rng: np.random.Generator
 ) -> csr_array:
-    """(n, d) sparse moves from the centre; each coordinate moves with that probability.
-
-    Args:
-        n: Number of candidates.
-        centre: (d,) where they start from.
-        low, high: (d,) the box that they stay in.
-        probability: Of a coordinate to move; at least one does.
-    """
+    """(n, d) sparse moves from the centre; each coordinate moves with that probability."""
     from scipy.sparse import csr_array
 
     d = centre.size
@@ -58,15 +51,7 @@ def _bernoulli_positions(length: int, probability: float, rng: np.random.Generat
 def sample_at(
     gp: Surrogate, centre: Array, moves: csr_array, features: int, rng: np.random.Generator
 ) -> Array:
-    """(n,) one draw of the posterior at centre + moves, in standardised units.
-
-    Args:
-        gp: A Matérn-5/2 process, updated.
-        centre: (d,) the point that the moves start from.
-        moves: (n, d) sparse.
-        features: Number of random features of the prior draw.
-        rng: The random numbers of this step.
-    """
+    """(n,) one draw of the posterior at centre + moves, in standardised units."""
     now, origin = gp.now, centre / gp.now.lengthscale
     steps = moves.astype(np.float32)  # half the time, and a draw is random anyway
     steps.data /= now.lengthscale[steps.indices].astype(np.float32)

@@ -66,12 +66,7 @@ class GaussianEmbedding:
 
 
 class SignedBins:
-    """x_i = s(i) z_h(i): each variable hangs on one coordinate of z, with a sign. Never clipped.
-
-    Args:
-        bins: (D,) h, the coordinate of z for each variable.
-        signs: (D,) s, each 1 or -1.
-    """
+    """x_i = s(i) z_h(i): each variable hangs on one coordinate of z, with a sign. Never clipped."""
 
     def __init__(self, bins: np.ndarray, signs: Array) -> None:
         self.bins, self.signs = bins, signs

@@ -51,14 +51,7 @@ class Population(Optimizer, Generic[State]):
 
     @abstractmethod
     def update(self, state: State, first: int, X: Array, y: Array) -> State:
-        """The next distribution, its `generation` one more; at least one value is finite.
-
-        Args:
-            state: The one that the points were drawn from.
-            first: The number t of the first point.
-            X: (size, D) the points, clipped.
-            y: (size,) their values, a failed one at infinity.
-        """
+        """The next distribution, its `generation` one more; at least one value is finite."""
 
     def ask(self) -> Candidate:
         """The next point of the generation."""

@@ -131,15 +131,7 @@ def region_box(centre: Array, lengthscale: Array, length: float) -> tuple[Array,
 def propose_inside(
     gp: Surrogate, config: RegionConfig, length: float, data: tuple[Array, Array], rng: np.random.Generator
 ) -> Proposal:
-    """The u that minimises a Thompson sample over candidates of the region.
-
-    Args:
-        gp: The model, as the last step left it.
-        config: Number of candidates and how many of their coordinates differ from the centre.
-        length: L.
-        data: (n, d) points of the unit box and (n,) values.
-        rng: The random numbers of this step.
-    """
+    """The u that minimises a Thompson sample over candidates of the region."""
     U, y = data
     began = perf_counter()
     gp.update(U, y)

@@ -136,13 +136,8 @@ class ModelOptimizer(Optimizer):
 class BoxBO(ModelOptimizer):
     """Ordinary Bayesian optimization in a box; a method says which model, design and acquisition.
 
-    z in [-1, 1]^d; the model sees u = (z + 1) / 2, as the authors' priors are for [0, 1]^d.
-
-    Args:
-        config: How the acquisition is searched.
-        settings: The model's.
-        n_init: Size of the starting design.
-        d: Dimension of z; None where z is x itself.
+    z in [-1, 1]^d; the model sees u = (z + 1) / 2, as the authors' priors are for [0, 1]^d. d is None
+    where z is x itself.
     """
 
     def __init__(

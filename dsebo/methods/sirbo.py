@@ -49,12 +49,6 @@ def sliced_inverse_regression(X: Array, y: Array, d: int, ridge: float) -> Array
 
     With d + 1 slices the scatter is M M' of rank d, so (Cov + ridge I)^-1 M holds all of them; that
     inverse is applied in the n-dimensional dual. Scaled to unit variance of the data along each.
-
-    Args:
-        X: (n, D) points.
-        y: (n,) values.
-        d: Number of directions.
-        ridge: Added to the covariance.
     """
     n = y.size
     centred = X - X.mean(axis=0)

@@ -30,8 +30,7 @@ _run = schema.run
 def order(store: Store, run_id: str, wanted: str, steps: int = 0) -> str | None:
     """Tell a run that someone works on to "run", "pause" or "cancel".
 
-    Returns:
-        None where that was done; else the state of a run that nobody works on.
+    None where that was done; else the state of a run that nobody works on.
     """
     with store.write() as connection:
         row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()

@@ -39,12 +39,8 @@ def check_limits(
 ) -> None:
     """Refuse, with the figure and the limit, what is too much.
 
-    Args:
-        connection: In the transaction that will store the runs.
-        settings: With the limits.
-        owner: Who asks.
-        asked: The config, budget and evaluations already done of each run.
-        but: A run among those asked for that may be at work already: it counts once.
+    `asked`: config, budget and evaluations already done of each run; `but`: a run among them that may
+    be at work already, which counts once.
     """
     new = sum((_load(*run) for run in asked), Load())
     for limits, whose, who in (

@@ -48,10 +48,6 @@ class RunManager:
 
     Safe from any thread. Commands take effect between two evaluations, whichever process of the
     store works on the run.
-
-    Args:
-        store: Where the runs are.
-        settings: Slots, owners and limits; None reads the settings file.
     """
 
     def __init__(self, store: Store, settings: Settings | None = None) -> None:
@@ -79,16 +75,8 @@ class RunManager:
     ) -> list[str]:
         """Start runs as one group: all of them or, over a limit, none.
 
-        Args:
-            configs: A run or several, such as `config.seeds(10)`.
-            name: One for all or one for each; empty: method, function and D.
-            tags: For all of them.
-            owner: The token of who starts them.
-            speed: Evaluations per second; None: as fast as it goes.
-            paused: Whether they wait for `step` or `resume`.
-
-        Returns:
-            Their ids, in order.
+        `name`: one for all or one for each; empty: method, function and D. `speed`: evaluations per second,
+        None: as fast as it goes. `paused`: they wait for `step` or `resume`.
         """
         configs = [configs] if isinstance(configs, RunConfig) else list(configs)
         if not 1 <= len(configs) <= MAX_LAUNCH:

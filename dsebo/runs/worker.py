@@ -27,14 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Session:
-    """Works on a run whose lease it holds, and obeys its owner between two evaluations.
-
-    Args:
-        store: Where each evaluation is committed before the next one starts.
-        lease: The right to write.
-        heartbeat: What keeps the lease.
-        slots: Taken for each evaluation, never while waiting.
-    """
+    """Works on a run whose lease it holds, and obeys its owner between two evaluations."""
 
     def __init__(self, store: Store, lease: Lease, heartbeat: Heartbeat, slots: FairSlots) -> None:
         self.store, self.lease, self.heartbeat, self.slots = store, lease, heartbeat, slots
@@ -165,15 +158,8 @@ def stored_run(
 ) -> Generator[Event, None, None]:
     """The events of a new run, each committed before it is given out.
 
-    Stopping early, by Ctrl-C or by no longer asking, leaves the run interrupted, to be resumed.
-
-    Args:
-        config: What to run.
-        store: Where it is kept.
-        name: What it is called; empty for the default.
-        tags: Its tags.
-        owner: Whose it is.
-        on_id: Called with the run's id before the first event.
+    Stopping early, by Ctrl-C or by no longer asking, leaves the run interrupted, to be resumed. `on_id`
+    is called with the run's id before the first event.
     """
     names = [commands.run_name(name, config)]
     new = NewRuns([config], names, commands.checked_tags(tags), owner_hash(owner))

@@ -70,12 +70,8 @@ def floors_with_store(
 ) -> list[Floor]:
     """The floors of these dimensions, from the store where it has them.
 
-    Args:
-        store: Where they are kept.
-        config: Of a DSEBO run.
-        dims: Dimensions of subspaces.
-        checksum: Of the S that the run was made with; None: of the S that is drawn now.
-        progress: Is told (done, of how many).
+    `checksum`: of the S that the run was made with, None: of the S that is drawn now; `progress` is told
+    (done, of how many).
     """
     wanted = checked_dims(config, dims)
     embedding = embedding_of(config)

@@ -152,13 +152,7 @@ def claim(
 ) -> Lease:
     """Take what nobody works on; a StoreError where someone does.
 
-    Args:
-        store: Where it is.
-        table: Of runs or of experiments.
-        row_id: Its full id.
-        holder: Who will work on it; None: this process.
-        check: May refuse, in the transaction.
-        values: What else its row then says.
+    `check` may refuse, in the transaction; `values` are what else its row then says.
     """
     lease = Lease.new(row_id)
     with store.write() as connection:

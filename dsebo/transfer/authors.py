@@ -226,13 +226,7 @@ class Evaluations:
 
 
 def reconstruct(config: RunConfig, values: list[float], dims: list[int]) -> Evaluations:
-    """Follow the recorded dimensions, and take everything else from the strategy's own rules.
-
-    Args:
-        config: A config of DSEBO.
-        values: (n,) y of each evaluation.
-        dims: (n,) the dimension that each was chosen in.
-    """
+    """Follow the recorded dimensions, and take everything else from the strategy's own rules."""
     assert isinstance(config.optimizer, DseboConfig)
     strategy = config.optimizer.strategy(config.budget)
     told, now = Evaluations(), start(strategy)

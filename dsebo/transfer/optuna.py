@@ -22,13 +22,8 @@ def export_optuna(
 ) -> list[str]:
     """Write each run as a study of an Optuna storage; the studies' names.
 
-    A trial's parameters are z of the subspace for DSEBO, and x for other methods where D is small.
-
-    Args:
-        store: Where the runs are.
-        ids: Which.
-        path: A file (SQLite), or the address of an Optuna storage.
-        progress: Called with the number of trials written so far.
+    A trial's parameters are z of the subspace for DSEBO, and x for other methods where D is small. The
+    path is a file (SQLite), or the address of an Optuna storage.
     """
     optuna = _optuna()
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -157,12 +157,7 @@ def compare_button(ids: Sequence[str]) -> None:
 
 
 def experiment_controls(row: ExperimentRow, close: Callable[[], None]) -> None:
-    """The buttons that fit the experiment's state; others only watch.
-
-    Args:
-        row: The experiment.
-        close: Lets the page show none.
-    """
+    """The buttons that fit the experiment's state; others only watch."""
     if not session.manager().may_control(row, session.owner()):
         st.caption(WATCHING.format("experiment"))
         return

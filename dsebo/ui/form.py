@@ -123,9 +123,8 @@ class Form:
     def show(self, hidden: Sequence[str] = (), more: Callable[[], None] | None = None) -> Changes:
         """Draw the form; what it says.
 
-        Args:
-            hidden: Settings that have no value of their own now.
-            more: Draws what else stands among the seldom changed settings.
+        `hidden` settings have no value of their own now; `more` draws what else stands among the seldom
+        changed ones.
         """
         now = self.changes()
         specs = [spec for spec in self.fields(now["method"], now["function"]) if spec.name not in hidden]
@@ -178,15 +177,7 @@ class Form:
 
 
 def choose_preset(titles: Mapping[str, str], matching: str | None, own: str, key: str, load: Any) -> None:
-    """A choice of what to start from; it shows which one the form now says.
-
-    Args:
-        titles: What there is, by key.
-        matching: Which of them the form says; None: it says something of its own.
-        own: What that is called.
-        key: Of the input.
-        load: Makes the form say one of them.
-    """
+    """A choice of what to start from; it shows which one the form now says."""
 
     def chosen() -> None:
         if st.session_state[key] in titles:

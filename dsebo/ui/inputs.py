@@ -107,14 +107,7 @@ def field_input(
     shown: Callable[[str], str] = str.capitalize,
     changed: Callable[[], None] | None = None,
 ) -> None:
-    """The input of one setting, whose value is kept in the session under `key`.
-
-    Args:
-        spec: The setting.
-        key: Where its value is.
-        shown: How the values of a choice are called.
-        changed: Called after another choice.
-    """
+    """The input of one setting, whose value is kept in the session under `key`."""
     label, help = _label(spec), f"{spec.help} {spec.allowed[0].upper()}{spec.allowed[1:]}."
     if spec.kind == "choice":
         st.selectbox(label, spec.choices, format_func=shown, key=key, help=help, on_change=changed)

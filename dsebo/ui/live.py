@@ -108,25 +108,14 @@ def load() -> None:
 
 
 def live_chart(figure: bytes | go.Figure, key: str) -> int | None:
-    """Show a figure; returns the t of a convergence that was just clicked.
-
-    Args:
-        figure: The figure, or its JSON.
-        key: The same key on each refresh updates the same chart.
-    """
+    """Show a figure; returns the t of a convergence that was just clicked."""
     data = figure if isinstance(figure, bytes) else figure.to_json().encode()
     chart = _component("live_chart", css=CSS, js=_calling("dseboLiveChart"))
     return _clicked(chart(key=key, data=data, on_chosen_change=_nothing))
 
 
 def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str) -> int | None:
-    """Show sentences; returns the t of one that was just clicked.
-
-    Args:
-        entries: t, text, and `choose`: whether it can be chosen.
-        chosen: t of the chosen one.
-        key: The same key on each refresh updates the same list.
-    """
+    """Show sentences; returns the t of one that was just clicked."""
     feed = _component("live_feed", css=FEED_CSS, js=_calling("dseboFeed"))
     data = {"entries": list(entries), "chosen": chosen}
     return _clicked(feed(key=key, data=data, on_chosen_change=_nothing))

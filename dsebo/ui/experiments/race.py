@@ -37,11 +37,7 @@ ARMS = (
 def show_race(runs: Sequence[RunData], total: int, budget: int, seeds: int = 1) -> None:
     """Where a race stands, its curves, who leads, and what the time was spent on.
 
-    Args:
-        runs: Those that have begun.
-        total: How many there will be.
-        budget: The evaluations of all of them together.
-        seeds: From how many each method will run, at least.
+    `total` runs there will be, with so many evaluations together, from at least so many seeds.
     """
     lanes = lanes_of(runs)
     done, ended = sum(run.t for run in runs), sum(run.ended for run in runs)

@@ -100,11 +100,7 @@ def _time(found: Plan) -> str:
 
 
 def welcome(found: Plan | None) -> bool:
-    """What a sweep is, and sweeps to start from. Whether Start was pressed here.
-
-    Args:
-        found: What the form's sweep comes to; None where it is refused.
-    """
+    """What a sweep is, and sweeps to start from. Whether Start was pressed here."""
     st.markdown("## See what a setting does")
     st.markdown(
         "One run shows little: many show what β, dₕ, c or dₑ do. Choose one or two settings to "

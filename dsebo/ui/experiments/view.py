@@ -124,13 +124,7 @@ def write(form: ExperimentForm, shown: Shown, draft: Draft) -> None:
 
 
 def watch(form: ExperimentForm, shown: ExperimentRow | list[RunRow], back: str) -> None:
-    """Its name and buttons stand outside of what the timer draws again.
-
-    Args:
-        form: The form of the page that it is on.
-        shown: The experiment, or the runs of an older race.
-        back: What leads back to the page without it is called.
-    """
+    """Its name and buttons stand outside of what the timer draws again."""
     spec = _spec(shown)
     name = f"Race on {function_name(spec.first_configs()[0].function)}"
     if not isinstance(shown, ExperimentRow):

@@ -77,9 +77,7 @@ def visited(data: RunData) -> list[int]:
 def with_floor(data: RunData, whole: RunData | None = None) -> RunData:
     """The run with its floor as one more column and a verdict on each expansion.
 
-    Args:
-        data: The run, or the run as it stood at some evaluation.
-        whole: The whole of it, whose floors are asked for at once; None: the same.
+    `whole`: the whole of a run that is shown as it stood earlier; its floors are asked for at once.
     """
     try:
         found = status(whole or data).floors
