@@ -202,19 +202,12 @@ class RunConfig(Frozen):
         """The config of a fork of this run at evaluation `at`.
 
         At or before a fork of its own, this run's history is that of its parent, which then is the new
-        fork's parent too.
-
-        Args:
-            run: This run's id.
-            hash: Its hash, if known.
-            at: A convergence.
-            decide: The step there; None: as before.
-            changes: Settings by their flat names, which hold from there on.
+        fork's parent too. `run` and `hash` are this run's; `decide` is the step there, None: as before;
+        `changes`, by their flat names, hold from there on.
         """
-        if self.optimizer.fork_keeps is None:
-            raise ConfigError(f"A run of {self.optimizer.label} cannot be forked: it has no convergences.")
         if decide is not None and (type(decide) is not int or decide < 0):
             raise ConfigError(must("decide", "a whole number, 0 or more", decide))
+        kept_settings(self)
         parent, going = self.at(at - 1), self.at(at)
         older = len(parent.forks)
         if older < len(self.forks):
@@ -361,11 +354,17 @@ def _own(
     return kept
 
 
-def _check_may_change(config: RunConfig, name: str) -> None:
-    """Refuse, with the reason, a setting that a fork must leave as it is."""
+def kept_settings(config: RunConfig) -> Mapping[str, str]:
+    """What a fork cannot change of the method, with the reasons; ConfigError where it cannot be forked."""
     keeps = config.optimizer.fork_keeps
     if keeps is None:
         raise ConfigError(f"A run of {config.optimizer.label} cannot be forked: it has no convergences.")
+    return keeps
+
+
+def _check_may_change(config: RunConfig, name: str) -> None:
+    """Refuse, with the reason, a setting that a fork must leave as it is."""
+    keeps = kept_settings(config)
     if name in keeps:
         raise ConfigError(f"A fork cannot change {name}: {keeps[name]}.")
     if name in ("function", "method", "seed", "forks") or part_of(name) == "objective":

@@ -311,6 +311,8 @@ def _own_settings(base: dict[str, Any]) -> dict[str, Any]:
     A form gives a whole config, in which nobody can tell a default from a choice. Its defaults
     must follow the cell: c that of the function, d_h that of D, the kernel that of the variant.
     """
+    if base.get("forks"):
+        raise ConfigError("forks is not allowed in an experiment: its runs start from nothing.")
     parts = {name: _as_dict(base.get(name) or {}, name) for name in _PARTS}
     method, function = parts["optimizer"].get("method"), parts["objective"].get("name")
     if method in list(METHODS) and function in names():

@@ -93,6 +93,8 @@ def checked_name(name: str) -> str:
 def run_name(name: str, config: RunConfig) -> str:
     """The name that a run was given, or what one without is called."""
     default = f"{config.optimizer.label} on {config.objective.name}, D = {config.objective.D}"
+    if config.forks:
+        default += f", forked at {config.forks[-1].at}"
     return checked_name(name) or default
 
 

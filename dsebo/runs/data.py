@@ -50,7 +50,7 @@ class RunData:
     @property
     def others(self) -> list[dict[str, Any]]:
         """What other methods report: splits, restarts, arms."""
-        known = {*CHANGES, "started", "finished", "evaluated"}
+        known = {*CHANGES, "started", "finished", "evaluated", "forked"}
         return [event for event in self.events if event["event"] not in known]
 
     @cached_property

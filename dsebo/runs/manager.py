@@ -8,8 +8,8 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
@@ -20,6 +20,7 @@ from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.settings import Settings
 from dsebo.store.errors import LeaseLost, NotAllowed, StoreError
+from dsebo.store.forking import create_fork, plan_fork
 from dsebo.store.leases import Heartbeat, Lease
 from dsebo.store.restoring import check_can_go_on
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash, RunRow, owner_hash
@@ -72,11 +73,13 @@ class RunManager:
         owner: str = LOCAL_OWNER,
         speed: float | None = None,
         paused: bool = False,
+        ghost: str | None = None,
     ) -> list[str]:
         """Start runs as one group: all of them or, over a limit, none.
 
         `name`: one for all or one for each; empty: method, function and D. `speed`: evaluations per second,
-        None: as fast as it goes. `paused`: they wait for `step` or `resume`.
+        None: as fast as it goes. `paused`: they wait for `step` or `resume`. `ghost`: a stored run that
+        charts draw behind them.
         """
         configs = [configs] if isinstance(configs, RunConfig) else list(configs)
         if not 1 <= len(configs) <= MAX_LAUNCH:
@@ -90,12 +93,46 @@ class RunManager:
             whose,
             commands.checked_speed(speed),
             paused,
+            ghost=None if ghost is None else self.store.get_run(ghost).id,
         )
         asked = [(config, config.budget, 0) for config in configs]
         self._refuse_when_closed()
         leases = create(self.store, new, lambda c: check_limits(c, self.settings, whose, asked))
         self._take_on(leases, whose)
         return [lease.run_id for lease in leases]
+
+    def fork(
+        self,
+        run_id: str,
+        at: int,
+        *,
+        decide: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        name: str = "",
+        tags: Sequence[str] = (),
+        owner: str = LOCAL_OWNER,
+        speed: float | None = None,
+        paused: bool = False,
+    ) -> str:
+        """Start a run that shares another one's history up to a convergence, and goes on otherwise.
+
+        Everyone may fork what everyone may watch: the other run, at work or not, stays as it is, and is the
+        fork's ghost. What is decided and changed: as in `plan_fork`; the rest: as in `launch`.
+        """
+        self._refuse_when_closed()
+        new_tags, new_speed, whose = (
+            commands.checked_tags(tags),
+            commands.checked_speed(speed),
+            owner_hash(owner),
+        )
+        fork = plan_fork(self.store, run_id, at, decide, changes, budget)
+        names = [commands.run_name(name, fork.config)]
+        new = NewRuns([fork.config], names, new_tags, whose, new_speed, paused, ghost=fork.parent.id)
+        asked = [(fork.config, fork.budget, fork.at)]
+        lease = create_fork(self.store, fork, new, lambda c: check_limits(c, self.settings, whose, asked))
+        self._take_on([lease], whose)
+        return lease.run_id
 
     def pause(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
         """Stop after the evaluation under way, until resumed."""

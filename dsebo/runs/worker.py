@@ -14,6 +14,7 @@ from dsebo.runs import commands
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store import schema
 from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store.forking import NewFork, create_fork
 from dsebo.store.leases import Heartbeat, Lease, release, set_state
 from dsebo.store.restoring import check_can_go_on, open_runner
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
@@ -154,18 +155,36 @@ def stored_run(
     *,
     tags: Sequence[str] = (),
     owner: str = LOCAL_OWNER,
+    ghost: str | None = None,
     on_id: Callable[[str], None] | None = None,
 ) -> Generator[Event, None, None]:
     """The events of a new run, each committed before it is given out.
 
     Stopping early, by Ctrl-C or by no longer asking, leaves the run interrupted, to be resumed. `on_id`
-    is called with the run's id before the first event.
+    is called with the run's id before the first event. `ghost`: a stored run that charts draw behind it.
     """
     names = [commands.run_name(name, config)]
-    new = NewRuns([config], names, commands.checked_tags(tags), owner_hash(owner))
+    behind = None if ghost is None else store.get_run(ghost).id
+    new = NewRuns([config], names, commands.checked_tags(tags), owner_hash(owner), ghost=behind)
     lease = create(store, new)[0]
     if on_id is not None:
         on_id(lease.run_id)
+    yield from _events(store, lease)
+
+
+def forked_run(
+    fork: NewFork, store: Store, name: str = "", *, on_id: Callable[[str], None] | None = None
+) -> Generator[Event, None, None]:
+    """The events of a fork that has been planned, from what it decides on; as `stored_run`."""
+    names = [commands.run_name(name, fork.config)]
+    lease = create_fork(store, fork, NewRuns([fork.config], names, ghost=fork.parent.id))
+    if on_id is not None:
+        on_id(lease.run_id)
+    try:
+        yield from fork.events
+    except BaseException:  # nobody listens any more
+        release(store, schema.run, lease, "interrupted")
+        raise
     yield from _events(store, lease)
 
 

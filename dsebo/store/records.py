@@ -56,6 +56,11 @@ def event_row(run_id: str, event: Event) -> dict[str, Any]:
     return {"run_id": run_id, "t": event.t, "kind": event.kind, "payload": payload}
 
 
+def fork_point_row(run_id: str, t: int, point: dict[str, Any]) -> dict[str, Any]:
+    """What is kept at a convergence."""
+    return {"run_id": run_id, "t": t, "state": json.dumps(point)}
+
+
 def point_bytes(z: NDArray[Any]) -> tuple[bytes, str]:
     """z as raw little-endian bytes and their type: nothing is rounded."""
     z_type = "f4" if z.dtype == np.float32 else "f8"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
 from dsebo.methods.base import Optimizer
 from dsebo.methods.dsebo import DseboConfig
-from dsebo.run import Runner, make_objective
+from dsebo.run import Runner, make_objective, make_optimizer
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
@@ -24,6 +24,8 @@ from dsebo.threads import one_thread
 
 if TYPE_CHECKING:
     from dsebo.store.store import Store
+
+Data = list[tuple[NDArray[np.float64], float]]
 
 MOST_ENTRIES = 50_000_000  # of S: 400 MB
 
@@ -46,31 +48,47 @@ def check_can_go_on(store: Store, row: RunRow) -> None:
     with store.read() as connection:
         found = connection.execute(select(saved).where(saved == row.id)).first()
     if found is None and row.n_done > 0:
-        raise StoreError(f"Run {row.short_id} was imported without its points and cannot go on.")
+        raise _without_points(row.id)
 
 
 def saved_state(store: Store, run_id: str) -> dict[str, Any] | None:
     """The checkpoint with the data put back; None before the first evaluation."""
-    table, saved = schema.evaluation, schema.checkpoint
+    saved = schema.checkpoint
     with store.read() as connection:
         checkpoint = connection.execute(
             select(saved.c.t.label("n"), saved.c.state).where(saved.c.run_id == run_id)
         ).one_or_none()
-        rows = connection.execute(
-            select(table.c.z, table.c.z_type, table.c.y).where(table.c.run_id == run_id).order_by(table.c.t)
-        ).all()
-    if checkpoint is None and not rows:
+        data = _data(connection, run_id)
+    if checkpoint is None and not data:
         return None
-    if checkpoint is None or any(row.z is None for row in rows):
-        raise StoreError(f"Run {run_id[:8]} was imported without its points and cannot go on.")
-    if checkpoint.n != len(rows):
+    if checkpoint is None:
+        raise _without_points(run_id)
+    if checkpoint.n != len(data):
         raise StoreError(
-            f"Run {run_id[:8]} has {len(rows)} evaluations, its checkpoint is of {checkpoint.n}."
+            f"Run {run_id[:8]} has {len(data)} evaluations, its checkpoint is of {checkpoint.n}."
         )
-    data = [
+    return {**json.loads(checkpoint.state), "data": data}
+
+
+def read_data(store: Store, run_id: str) -> Data:
+    """(z, y) of every evaluation, y NaN where it failed; StoreError where a z is not known."""
+    with store.read() as connection:
+        return _data(connection, run_id)
+
+
+def _data(connection: Connection, run_id: str) -> Data:
+    table = schema.evaluation
+    chosen = select(table.c.z, table.c.z_type, table.c.y).where(table.c.run_id == run_id)
+    rows = connection.execute(chosen.order_by(table.c.t)).all()
+    if any(row.z is None for row in rows):
+        raise _without_points(run_id)
+    return [
         (np.frombuffer(row.z, dtype=f"<{row.z_type}"), math.nan if row.y is None else row.y) for row in rows
     ]
-    return {**json.loads(checkpoint.state), "data": data}
+
+
+def _without_points(run_id: str) -> StoreError:
+    return StoreError(f"Run {run_id[:8]} was imported without its points and cannot go on.")
 
 
 def check_matrix(stored: Any, optimizer: Optimizer, run_id: str) -> None:
@@ -105,8 +123,7 @@ class Lifts:
 
 def _optimizer(store: Store, run_id: str) -> Optimizer:
     config = store.config(run_id)
-    with one_thread():
-        optimizer = config.optimizer.build(config.objective.D, config.budget, config.seed)
+    optimizer = make_optimizer(config)
     started = store.started(run_id)
     check_matrix(started["checksum"] if started else None, optimizer, run_id)
     return optimizer

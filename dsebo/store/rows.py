@@ -60,6 +60,7 @@ class RunRow(NamedTuple):
     error: str | None
     source: str
     deleted_at: float | None
+    ghost: str | None = None
 
     @property
     def short_id(self) -> str:

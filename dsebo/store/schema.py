@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 # The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.
@@ -74,6 +74,8 @@ run = Table(
     Column("lease_process", Text),  # start of that process: a pid alone is used again
     # since schema 4: config and engine in one mark; NULL where the engine is not known
     Column("hash", String(64)),
+    # since schema 8: the run that charts draw behind it; it may be gone
+    Column("ghost", String(32)),
     Index("run_created", "created", "id"),
     Index("run_state", "state"),
     Index("run_group", "group"),
@@ -117,6 +119,15 @@ checkpoint = Table(
     metadata,
     _run_id(),
     Column("t", Integer, nullable=False),
+    Column("state", Text, nullable=False),  # JSON, without what the evaluations give
+)
+
+# since schema 8: the state at a convergence, before its decision was taken
+fork_point = Table(
+    "fork_point",
+    metadata,
+    _run_id(),
+    Column("t", Integer, primary_key=True, autoincrement=False),
     Column("state", Text, nullable=False),  # JSON, without what the evaluations give
 )
 

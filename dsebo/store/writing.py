@@ -16,7 +16,7 @@ from dsebo.events import Evaluated, Event, Started
 from dsebo.run import Runner
 from dsebo.store import leases, schema
 from dsebo.store.leases import NO_LEASE, Lease, lease_columns, one_launch_at_a_time, update_held
-from dsebo.store.records import evaluation_row, event_row, finite, versions
+from dsebo.store.records import evaluation_row, event_row, finite, fork_point_row, versions
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
@@ -41,6 +41,7 @@ _COUNT_EVALUATION = (
 )
 _ADD_EVALUATION = insert(schema.evaluation)
 _ADD_EVENT = insert(schema.event)
+_ADD_FORK_POINT = insert(schema.fork_point)
 _CHECKPOINT: dict[str, Any] = {"t": bindparam("saved_t"), "state": bindparam("saved_state")}
 _REPLACE_CHECKPOINT = (
     update(schema.checkpoint)
@@ -72,6 +73,7 @@ class NewRuns:
     speed: float | None = None
     paused: bool = False
     group: str = ""  # empty: one of their own
+    ghost: str | None = None  # the run that charts draw behind them
 
 
 def create(store: Store, new: NewRuns, check: Callable[[Connection], None] | None = None) -> list[Lease]:
@@ -79,7 +81,7 @@ def create(store: Store, new: NewRuns, check: Callable[[Connection], None] | Non
     new_leases = [Lease.new(secrets.token_hex(16)) for _ in new.configs]
     group, now = new.group or secrets.token_hex(8), time.time()
     rows = [
-        _new_row(new, config, name, group, now + 1e-6 * i, lease)
+        new_row(new, config, name, group, now + 1e-6 * i, lease)
         for i, (config, name, lease) in enumerate(zip(new.configs, new.names, new_leases, strict=True))
     ]
     with store.write() as connection:
@@ -90,9 +92,10 @@ def create(store: Store, new: NewRuns, check: Callable[[Connection], None] | Non
     return new_leases
 
 
-def _new_row(
+def new_row(
     new: NewRuns, config: RunConfig, name: str, group: str, created: float, lease: Lease
 ) -> dict[str, Any]:
+    """The row of one of them, queued."""
     return {
         "id": lease.run_id,
         "name": name,
@@ -113,6 +116,7 @@ def _new_row(
         "wanted": "pause" if new.paused else "run",
         "steps": 0,
         "speed": new.speed,
+        "ghost": new.ghost,
         **lease_columns(lease),
     }
 
@@ -169,8 +173,8 @@ def begin(store: Store, lease: Lease, started: Started | None) -> Order:
 def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event], stepped: bool) -> Order:
     """One evaluation and all that it led to, in one transaction; what is wanted next.
 
-    Three statements, built once, do all of it: this is the store's part of every evaluation. After a
-    power failure the run goes on from an earlier one, to the same history.
+    Three statements, built once, do all of it where nothing else happened: this is the store's part of
+    every evaluation. After a power failure the run goes on from an earlier one, to the same history.
     """
     evaluated = events[0]
     assert isinstance(evaluated, Evaluated)
@@ -188,6 +192,8 @@ def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event],
         connection.execute(_ADD_EVALUATION, evaluation_row(lease.run_id, evaluated))
         for event in events[1:]:
             connection.execute(_ADD_EVENT, event_row(lease.run_id, event))
+        if (point := runner.optimizer.fork_point()) is not None:
+            connection.execute(_ADD_FORK_POINT, fork_point_row(lease.run_id, runner.t, point))
         save_checkpoint(connection, lease.run_id, runner)
         runner.extend(order.budget)
         if runner.done:

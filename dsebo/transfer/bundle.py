@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -34,6 +34,7 @@ MAX_TEXT = 100_000
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Seconds = Annotated[float, Field(ge=0, le=1e12)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Id = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
 class _Strict(BaseModel):
@@ -113,6 +114,16 @@ class ConvergedIn(EventIn):
     text: Text
 
 
+class ForkedIn(EventIn):
+    """`forked`, as the pages read it."""
+
+    parent: Id
+    decide: Count | None
+    before: dict[str, Any]
+    after: dict[str, Any]
+    text: Text
+
+
 class FinishedIn(EventIn):
     """`finished`, as the pages read it."""
 
@@ -127,16 +138,24 @@ EVENTS: dict[str, type[EventIn]] = {
     "started": StartedIn,
     "converged": ConvergedIn,
     "expanded": ConvergedIn,
+    "forked": ForkedIn,
     "finished": FinishedIn,
 }
 
 Time = Annotated[float, Field(ge=0, le=1e11)]
 
 
+class ForkPointIn(_Strict):
+    """The state at a convergence, as JSON text."""
+
+    t: int = Field(ge=1, le=MAX_BUDGET)
+    state: str = Field(max_length=50_000_000)
+
+
 class RunIn(_Strict):
     """One run of a bundle. Its events are checked one by one, by their kind."""
 
-    id: str = Field(pattern=r"^[0-9a-f]{32}$")
+    id: Id
     name: str = Field(max_length=200)
     group: str = Field(pattern=r"^[0-9A-Za-z_-]{0,64}$")
     tags: list[Annotated[str, Field(max_length=50)]] = Field(max_length=20)
@@ -156,6 +175,9 @@ class RunIn(_Strict):
     evaluations: list[EvaluationIn] = Field(max_length=MAX_BUDGET)
     events: list[dict[str, Any]] = Field(max_length=10 * MAX_BUDGET)
     checkpoint: str | None = Field(max_length=50_000_000)
+    # not in files of 0.1.0
+    fork_points: list[ForkPointIn] = Field(default=[], max_length=MAX_BUDGET)
+    ghost: Id | None = None
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -175,6 +197,7 @@ _PLAIN = (
     "minimum",
     "at_centre",
     "error",
+    "ghost",
 )
 
 
@@ -186,6 +209,7 @@ class Imported:
     evaluations: list[dict[str, Any]]
     events: list[dict[str, Any]]
     checkpoint: dict[str, Any] | None = None
+    fork_points: list[dict[str, Any]] = field(default_factory=list)
 
 
 # --- out ---
@@ -203,6 +227,8 @@ def _run_text(store: Store, run_id: str) -> bytes:
     about |= {"tags": row.tags, "config": row.config, "versions": store.versions(row.id)}
     about["checkpoint"] = _checkpoint(store, row.id)
     parts = {"evaluations": _evaluations(store, row.id), "events": store.events(row.id)}
+    if points := _fork_points(store, row.id):
+        parts["fork_points"] = points
     lists = [b'"%s": [\n%s]' % (name.encode(), _lines(items)) for name, items in parts.items()]
     return orjson.dumps(about)[:-1] + b",\n" + b",\n".join(lists) + b"}"
 
@@ -230,6 +256,13 @@ def _checkpoint(store: Store, run_id: str) -> str | None:
     with store.read() as connection:
         chosen = select(table.c.state).where(table.c.run_id == run_id)
         return connection.execute(chosen).scalar()
+
+
+def _fork_points(store: Store, run_id: str) -> list[dict[str, Any]]:
+    table = schema.fork_point
+    with store.read() as connection:
+        chosen = select(table.c.t, table.c.state).where(table.c.run_id == run_id).order_by(table.c.t)
+        return [dict(row) for row in connection.execute(chosen).mappings()]
 
 
 # --- in ---
@@ -297,9 +330,8 @@ def _imported(fields: Any) -> Imported:
     }
     if run.state in (*ACTIVE, "stalled"):
         row["state"] = "interrupted"  # nobody works on it here; it can be resumed
-    return Imported(
-        row, [{**one.model_dump(), "z": one.point()} for one in run.evaluations], events, _saved(run)
-    )
+    evaluations = [{**one.model_dump(), "z": one.point()} for one in run.evaluations]
+    return Imported(row, evaluations, events, _saved(run), _points(run))
 
 
 def _event(fields: dict[str, Any], i: int, n: int) -> dict[str, Any]:
@@ -318,13 +350,28 @@ def _event(fields: dict[str, Any], i: int, n: int) -> dict[str, Any]:
 def _saved(run: RunIn) -> dict[str, Any] | None:
     if run.checkpoint is None:
         return None
-    try:
-        state = json.loads(run.checkpoint)
-    except (json.JSONDecodeError, RecursionError):
-        raise Problem(("checkpoint",), "not JSON") from None
-    if not isinstance(state, dict):
-        raise Problem(("checkpoint",), "not a JSON object")
+    _check_state(run.checkpoint, ("checkpoint",))
     return {"t": len(run.evaluations), "state": run.checkpoint}
+
+
+def _points(run: RunIn) -> list[dict[str, Any]]:
+    """At rising evaluations that there are."""
+    last = 0
+    for i, point in enumerate(run.fork_points):
+        if not last < point.t <= len(run.evaluations):
+            raise Problem(("fork_points", i, "t"), f"{point.t} is not a later evaluation of the run")
+        _check_state(point.state, ("fork_points", i, "state"))
+        last = point.t
+    return [point.model_dump() for point in run.fork_points]
+
+
+def _check_state(text: str, place: tuple[int | str, ...]) -> None:
+    try:
+        state = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise Problem(place, "not JSON") from None
+    if not isinstance(state, dict):
+        raise Problem(place, "not a JSON object")
 
 
 def _valid(model: type[Model], fields: Any, place: tuple[int | str, ...]) -> Model:

@@ -66,6 +66,7 @@ def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> lis
                 (schema.evaluation, imported.evaluations),
                 (schema.event, imported.events),
                 (schema.checkpoint, [imported.checkpoint] if imported.checkpoint else []),
+                (schema.fork_point, imported.fork_points),
             ):
                 if rows:
                     connection.execute(insert(table), [{"run_id": run_id, **one} for one in rows])

@@ -1,0 +1,264 @@
+"""Forks of stored runs: the history is shared exactly, and what follows is the fork's own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from dsebo.config import RunConfig
+from dsebo.experiments.progress import find_runs
+from dsebo.experiments.spec import ExperimentSpec
+from dsebo.runs.manager import RunManager
+from dsebo.runs.worker import forked_run, resumed_run, stored_run
+from dsebo.settings import Limits, LimitSettings, Settings
+from dsebo.store import schema
+from dsebo.store.errors import LimitExceeded, StoreError
+from dsebo.store.forking import convergences, plan_fork
+from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.store import Store
+from dsebo.transfer import export_json, import_bytes
+from objectives.fields import ConfigError
+from tests.runs.jobs import work
+from tests.small import history, reference, small, wait_state
+
+CONFIG = small(budget=30)
+
+
+@pytest.fixture(scope="session")
+def forkable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one finished run."""
+    file = tmp_path_factory.mktemp("forkable") / "runs.db"
+    store = Store.open(str(file))
+    list(stored_run(CONFIG, store))
+    store.close()
+    return file
+
+
+@pytest.fixture
+def url(tmp_path: Path, forkable: Path) -> str:
+    shutil.copy(forkable, tmp_path / "runs.db")
+    return f"sqlite:///{tmp_path / 'runs.db'}"
+
+
+@pytest.fixture
+def parent(store: Store) -> str:
+    return store.list_runs()[0].id
+
+
+def forked(store: Store, run_id: str, at: int, name: str = "", **changed: Any) -> str:
+    """A fork, run to its end."""
+    ids: list[str] = []
+    list(forked_run(plan_fork(store, run_id, at, **changed), store, name, on_id=ids.append))
+    return ids[0]
+
+
+def without_forks(events: list[Any]) -> list[Any]:
+    return [event for event in events if event["event"] not in ("started", "forked")]
+
+
+def test_a_fork_with_nothing_changed_is_bit_for_bit_its_parent(store: Store, parent: str) -> None:
+    evaluations, events = history(store, parent)
+    for at in convergences(store, parent)[:-1]:
+        fork = forked(store, parent, at)
+        again, told = history(store, fork)
+        assert again == evaluations
+        assert without_forks(told) == without_forks(events)
+        row = store.get_run(fork)
+        assert (row.state, row.n_done, row.best) == ("finished", 30, store.get_run(parent).best)
+        assert row.seconds == pytest.approx(float(store.evaluations(fork)["seconds"].sum()))
+
+
+def test_a_stored_fork_is_what_its_config_gives_from_nothing(store: Store, parent: str) -> None:
+    first, second, *_ = convergences(store, parent)
+    fork = forked(store, parent, first, decide=7, changes={"beta": 6, "targets": "centred"}, budget=34)
+    config = store.config(fork)
+    assert (config.setting("beta"), config.budget, config.forks[0].run) == (6.0, 34, parent)
+    assert history(store, fork) == reference(config)
+    later = convergences(store, fork)[1]
+    child = forked(store, fork, later, decide=0, changes={"alpha": 0.01})
+    assert [(one.run, one.at) for one in store.config(child).forks] == [(parent, first), (fork, later)]
+    assert history(store, child) == reference(store.config(child))
+    d = {event["t"]: event["d_to"] for event in store.events(child) if "d_to" in event}
+    assert d[later] == d[first]  # decided to stay
+    assert second > first
+
+
+def test_earlier_than_its_own_point_a_fork_is_forked_as_its_parent(store: Store, parent: str) -> None:
+    first, second, *_ = convergences(store, parent)
+    fork = forked(store, parent, second, decide=1)
+    child = forked(store, fork, first, decide=2)
+    assert [(one.run, one.at) for one in store.config(child).forks] == [(parent, first)]
+    assert store.config(child).forks[0].hash is not None
+    assert history(store, child) == reference(store.config(child))
+    there = forked(store, fork, second)  # what is not changed stays as it was decided
+    assert without_forks(history(store, there)[1]) == without_forks(history(store, fork)[1])
+
+
+def test_a_run_stored_without_states_is_computed_again(store: Store, parent: str) -> None:
+    at = convergences(store, parent)[1]
+    known = plan_fork(store, parent, at)
+    with store.write() as connection:
+        connection.execute(delete(schema.fork_point))
+    again = plan_fork(store, parent, at)
+    assert (json.dumps(again.point), again.state) == (json.dumps(known.point), known.state)
+    table = schema.evaluation
+    with store.write() as connection:
+        other = update(table).where(table.c.t == 2).values(y=table.c.y + 1e-12)
+        connection.execute(other)
+    why = "cannot be forked here: computed again, evaluation 2 comes out otherwise"
+    with pytest.raises(StoreError, match=why):
+        plan_fork(store, parent, at)
+
+
+def test_a_fork_outlives_its_parent(store: Store, parent: str) -> None:
+    first, second, *_ = convergences(store, parent)
+    fork = forked(store, parent, first, decide=3)
+    expected = history(store, fork)
+    with store.write() as connection:
+        for table in (schema.evaluation, schema.event, schema.checkpoint, schema.fork_point):
+            connection.execute(delete(table).where(table.c.run_id == parent))
+        connection.execute(delete(schema.run).where(schema.run.c.id == parent))
+    assert history(store, fork) == expected
+    assert store.point(fork, 2).shape == (50,)
+    child = forked(store, fork, convergences(store, fork)[1], decide=2)
+    assert history(store, child) == reference(store.config(child))
+    assert second > first
+
+
+def test_the_manager_forks_extends_and_keeps_limits(store: Store, parent: str, manager: RunManager) -> None:
+    at = convergences(store, parent)[1]
+    fork = manager.fork(parent, at, decide=4, name="another way", tags=["fork"], paused=True)
+    row = wait_state(store, fork, "paused")
+    assert (row.name, row.tags, row.n_done, row.budget, row.ghost) == (
+        "another way",
+        ("fork",),
+        at,
+        30,
+        parent,
+    )
+    assert row.group != store.get_run(parent).group
+    assert (row.d, row.minimum) == (store.events(fork)[-1]["d_to"], 0.0)
+    manager.step(fork)
+    wait_state(store, fork, "paused")
+    manager.resume(fork)
+    wait_state(store, fork, "finished")
+    manager.extend(fork, 6)
+    wait_state(store, fork, "finished")
+    assert history(store, fork) == reference(store.config(fork), 36)
+    unnamed = manager.fork(fork, at, paused=True)
+    assert store.get_run(unnamed).name == f"DSEBO on sphere, D = 50, forked at {at}"
+    assert store.get_run(unnamed).budget == 36
+    strict = RunManager(store, Settings(slots=1, limits=LimitSettings(owner=Limits(budget=20))))
+    with pytest.raises(LimitExceeded):
+        strict.fork(parent, at)
+    strict.close()
+
+
+def test_a_run_at_work_can_be_forked(store: Store, parent: str, manager: RunManager) -> None:
+    config = small(budget=30, seed=2)
+    slow = manager.launch(config, speed=1000)[0]
+    row = wait_state(store, slow, "finished", "running")
+    while not convergences(store, slow):
+        row = store.get_run(slow)
+    manager.pause(slow) if row.state == "running" else None
+    fork = manager.fork(slow, convergences(store, slow)[0], decide=1)
+    wait_state(store, fork, "finished")
+    assert history(store, fork) == reference(store.config(fork))
+
+
+def test_killed_in_a_fork_and_resumed(processes: Any, store: Store, url: str, parent: str) -> None:
+    at = convergences(store, parent)[1]
+    plan = partial(plan_fork, store, parent, at, 5, {"beta": 8})
+    events = forked_run(plan(), store)
+    assert [event.kind for event in (next(events), next(events))] == ["forked", "expanded"]
+    events.close()
+    fork = store.list_runs()[0].id
+    assert (store.get_run(fork).state, store.get_run(fork).n_done) == ("interrupted", at)
+    moment = "in the middle of the transaction"
+    process = processes.Process(target=work, args=(url, "", fork, moment, at + 4))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -9
+    assert store.get_run(fork).n_done == at + 3
+    list(resumed_run(store, fork))
+    assert history(store, fork) == reference(store.config(fork))
+
+
+def test_a_fork_through_a_file(store: Store, parent: str, tmp_path: Path) -> None:
+    at = convergences(store, parent)[1]
+    fork = forked(store, parent, at, decide=5, changes={"beta": 8})
+    data = export_json(store, [fork])
+    other = Store.open(str(tmp_path / "other.db"))
+    assert import_bytes(other, data, "fork.json") == [fork]
+    assert history(other, fork) == history(store, fork)
+    assert other.config(fork) == store.config(fork)
+    assert other.get_run(fork).ghost == parent
+    assert export_json(other, [fork]) == data
+    with store.read() as one, other.read() as two:
+        assert one.execute(chosen := select(schema.run.c.hash).where(schema.run.c.id == fork)).scalar() == (
+            two.execute(chosen).scalar()
+        )
+    child = forked(other, fork, convergences(other, fork)[2], decide=0)
+    assert history(other, child) == reference(other.config(child))
+    other.close()
+
+
+def test_a_fork_is_never_taken_for_a_plain_run(store: Store, parent: str) -> None:
+    at = convergences(store, parent)[1]
+    same, changed = forked(store, parent, at), forked(store, parent, at, changes={"beta": 8})
+    base = CONFIG.model_dump(mode="json")
+    spec = ExperimentSpec.parse({"base": base, "axes": {"beta": [4, 8]}, "seeds": [1]})
+    with store.read() as connection:
+        found = find_runs(connection, spec.planned(), LOCAL_OWNER)
+    assert [row.id for row, _ in found.values()] == [parent]
+    assert parent not in (same, changed)
+    with pytest.raises(ConfigError, match="forks is not allowed in an experiment"):
+        ExperimentSpec.parse({"base": store.config(same).model_dump(mode="json"), "axes": {"beta": [4]}})
+
+
+def test_what_cannot_be_forked_says_why(store: Store, parent: str, manager: RunManager) -> None:
+    first, *_, last = convergences(store, parent)
+    known = ", ".join(map(str, convergences(store, parent)[:-1]))
+    for at in (0, first + 1, 31):
+        why = f"at must be a convergence of run {parent[:8]}, {known} or {last} (got {at})."
+        with pytest.raises(StoreError, match=re.escape(why)):
+            manager.fork(parent, at)
+    with pytest.raises(StoreError, match=re.escape("budget must be a whole number, 30 or more (got 29).")):
+        manager.fork(parent, first, budget=29)
+    with pytest.raises(ConfigError, match="A fork cannot change d_h"):
+        manager.fork(parent, first, changes={"d_h": 12})
+    with pytest.raises(ConfigError, match="decide must be a whole number from 0 to d_h = 20"):
+        manager.fork(parent, first, decide=21)
+    random = manager.launch(small(budget=4, method="random"))[0]
+    with pytest.raises(ConfigError, match="A run of Random search cannot be forked: it has no convergences"):
+        manager.fork(random, 2)
+    short = manager.launch(small(budget=2))[0]
+    wait_state(store, short, "finished")
+    if not convergences(store, short):
+        with pytest.raises(StoreError, match="has not converged yet"):
+            manager.fork(short, 1)
+    manager.delete(parent)
+    with pytest.raises(StoreError, match="is deleted: restore it first"):
+        manager.fork(parent, first)
+    assert len(store.list_runs()) == 2
+
+
+def test_the_last_evaluation_needs_a_larger_budget(store: Store) -> None:
+    config = RunConfig.parse({**CONFIG.model_dump(mode="json"), "budget": 30, "seed": 1})
+    points = [event["t"] for event in reference(config)[1] if "d_to" in event]
+    ids: list[str] = []
+    shorter = stored_run(config, store, on_id=ids.append)
+    list(shorter)
+    with store.write() as connection:
+        run = schema.run
+        connection.execute(update(run).where(run.c.id == ids[0]).values(budget=points[-1]))
+    with pytest.raises(StoreError, match="is the last one: a fork there needs a larger budget"):
+        plan_fork(store, ids[0], points[-1])
+    assert plan_fork(store, ids[0], points[-1], budget=40).budget == 40
