@@ -18,6 +18,12 @@ there is none everything has its default. An example:
     seconds = 3600                  # likewise
 
     [limits.all]                    # the same names, over all owners
+
+    [limits.imports]                # for each owner
+    upload_mb = 5                   # of one file
+    runs = 500                      # a day
+    evaluations = 200000
+    mb = 25
 """
 
 from __future__ import annotations
@@ -57,11 +63,25 @@ _ALL = Limits(active=32, queued=1000)
 _STUDENT = Limits(active=4, queued=50, budget=2000, D=100_000, memory_mb=1000, seconds=3600)
 
 
+class ImportLimits(Frozen):
+    """What an owner may import; None is without limit."""
+
+    upload_mb: int = Field(default=50, ge=1, le=1000)  # of one file
+    runs: int | None = Field(default=None, ge=1)  # a day, as all that follows
+    evaluations: int | None = Field(default=None, ge=1)
+    mb: float | None = Field(default=None, gt=0)
+
+
+_ANY_IMPORT = ImportLimits()
+_STUDENT_IMPORT = ImportLimits(upload_mb=5, runs=500, evaluations=200_000, mb=25)
+
+
 class LimitSettings(Frozen):
     """Limits for each owner and for all of them together."""
 
     owner: Limits | None = None
     all: Limits = _ALL
+    imports: ImportLimits | None = None
 
 
 class Settings(Frozen):
@@ -80,6 +100,13 @@ class Settings(Frozen):
         if self.limits.owner is not None:
             return self.limits.owner
         return _STUDENT if self.mode == "class" else _OPEN
+
+    @property
+    def import_limits(self) -> ImportLimits:
+        """What each owner may import; a class has limits even where the file names none."""
+        if self.limits.imports is not None:
+            return self.limits.imports
+        return _STUDENT_IMPORT if self.mode == "class" else _ANY_IMPORT
 
     def is_lecturer(self, token: str) -> bool:
         """Whether a token is the lecturer's; where none is set nobody's is."""

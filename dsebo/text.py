@@ -87,6 +87,22 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>()#+\-.!|~$:&^=])", r"\\\1", one_line)
 
 
+# What may move a cursor, colour a terminal or turn the direction of writing; a new line may not.
+_CONTROLS = re.compile(
+    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ud800-\\udfff]"
+)
+
+
+def without_controls(text: str) -> str:
+    """Text that a terminal or a page can print: each control character is a space."""
+    return _CONTROLS.sub(" ", text)
+
+
+def escaped_controls(json_text: str) -> str:
+    """JSON for a terminal: the same values, with control characters written as escapes."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
+
+
 def function_name(name: str) -> str:
     """`dixon-price` as `Dixon-Price`."""
     return "-".join(part.capitalize() for part in name.split("-"))

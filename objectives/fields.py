@@ -53,9 +53,14 @@ def whole_number(value: Any) -> int | None:
 
 
 class Frozen(BaseModel):
-    """A part of a config: immutable, no unknown keys, no NaN or infinity."""
+    """A part of a config: immutable, no unknown keys, no NaN or infinity.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+    Defaults are checked like given values: one that another setting contradicts is refused too.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
+    )
 
 
 def setting(

@@ -14,7 +14,7 @@ from dsebo.paper.tables import paper_rows
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
 
-OURS, PAPER = "this software", "the paper"
+OURS, PAPER, FILES = "this software", "the paper", "imported files"
 
 
 def groups_of(runs: Sequence[RunData], by: str) -> dict[str, list[RunData]]:
@@ -48,7 +48,7 @@ def table_of(groups: Mapping[str, Sequence[RunData]], all_methods: bool = False)
     """Mean, std, best and seconds of each group, with the paper's rows for the same task."""
     ids = {label: [run.row.id for run in group] for label, group in groups.items()}
     final = {run.row.id: (run.best, run.row.seconds) for group in groups.values() for run in group}
-    own = summary(ids, final).assign(source=OURS)
+    own = summary(ids, final).assign(source=[_source(group) for group in groups.values()])
     configs = [run.row.config for group in groups.values() for run in group]
     tasks = {(c["objective"]["name"], c["objective"].get("D")) for c in configs}
     if len(tasks) != 1 or not configs:
@@ -56,6 +56,14 @@ def table_of(groups: Mapping[str, Sequence[RunData]], all_methods: bool = False)
     methods = {run.row.method for group in groups.values() for run in group}
     printed = _printed(paper_rows(configs[0]), methods, all_methods)
     return pd.concat([own, printed], ignore_index=True) if len(printed) else own
+
+
+def _source(group: Sequence[RunData]) -> str:
+    """Who says so of a group's runs."""
+    imported = sum(run.row.imported for run in group)
+    if not imported:
+        return OURS
+    return FILES if imported == len(group) else f"{OURS}, {imported} from {FILES}"
 
 
 def _printed(rows: pd.DataFrame, methods: set[str], all_methods: bool) -> pd.DataFrame:

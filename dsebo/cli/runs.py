@@ -74,7 +74,7 @@ def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
         typer.echo(json.dumps({**_plain(row), "versions": versions, "events": events}, indent=1))
         return
     lines = [f"{row.name}  [{row.id}]"]
-    lines.append(f"{row.state}, {row.n_done} of {row.budget} evaluations, {row.seconds:.3g} s")
+    lines.append(f"{row.state_words}, {row.n_done} of {row.budget} evaluations, {row.seconds:.3g} s")
     lines.append(f"best {number(row.best)}, d = {row.d if row.d is not None else '–'}")
     lines.append(f"minimum {number(row.minimum)}, at the centre {number(row.at_centre)}")
     lines += [f"tags {', '.join(row.tags)}"] if row.tags else []
@@ -182,4 +182,5 @@ def _cells(row: RunRow) -> tuple[str, ...]:
     d = "–" if row.d is None else str(row.d)
     when = time.strftime("%d %b %H:%M", time.localtime(row.created))
     done = f"{row.n_done}/{row.budget}"
-    return (row.short_id, row.state, str(row.seed), done, number(row.best), d, f"{row.seconds:.1f}", when)
+    seconds = f"{row.seconds:.1f}"
+    return (row.short_id, row.state_words, str(row.seed), done, number(row.best), d, seconds, when)

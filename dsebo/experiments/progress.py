@@ -19,7 +19,7 @@ from dsebo.settings import core_count
 from dsebo.store import schema
 from dsebo.store.leases import shown_state
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
-from dsebo.store.schema import ENDED
+from dsebo.store.schema import ENDED, IMPORTED
 from dsebo.store.store import Store
 
 Array = NDArray[np.float64]
@@ -106,8 +106,9 @@ def find_runs(
 ) -> dict[str, tuple[Row[Any], str]]:
     """(row, state as it is) of the run that stands for each planned one, by hash.
 
-    A finished run counts whoever made it. One that has not finished counts only where it is the
-    owner's and can go on; a run whose budget has been extended is another run.
+    A finished run counts whoever made it, unless it was imported: a file may say anything. One that
+    has not finished counts only where it is the owner's and can go on; a run whose budget has been
+    extended is another run.
     """
     budgets = {run.hash: run.config.budget for run in planned}
     best: dict[str, tuple[Row[Any], str]] = {}
@@ -130,7 +131,7 @@ def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterat
     mine = _run.owner == owner
     can_go_on = or_(_run.n_done == 0, exists().where(_saved.run_id == _run.id))
     chosen = select(*(_run[name] for name in _NAMES)).where(
-        _run.deleted_at.is_(None), or_(_run.state == "finished", mine & can_go_on)
+        _run.deleted_at.is_(None), _run.source != IMPORTED, or_(_run.state == "finished", mine & can_go_on)
     )
     for first in range(0, len(hashes), _CHUNK):
         part = hashes[first : first + _CHUNK]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import ValidationInfo, field_validator
@@ -11,7 +11,7 @@ from pydantic import ValidationInfo, field_validator
 from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import Array, MethodConfig
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from objectives.fields import setting, whole_number
 
 
 class DcemConfig(MethodConfig):
@@ -24,11 +24,19 @@ class DcemConfig(MethodConfig):
     population: int = setting(20, "Samples", symbol="N", ge=2, le=100_000)
     """Points of a generation. Many: each step is surer, and there are fewer."""
     elites: int = setting(10, "Elites", symbol="k", ge=1, le=100_000)
-    """How many of them the next generation is drawn around. Few: it narrows quickly. Below the samples."""
+    """How many of them the next generation is drawn around. Few: it narrows quickly. Below the samples;
+    half of them where there are 10 or fewer."""
     sharpness: float = setting(1.0, "Sharpness", symbol="τ", gt=0, le=1e6)
     """How hard the choice of elites is. Large τ: the best only; small τ: equal weights."""
     sigma: float = setting(0.3, "First deviation", symbol="σ", gt=0, le=10)
     """How far the first generation spreads: its standard deviation, in a box from -1 to 1."""
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
+        """k = 10, or N / 2 where that is not below N."""
+        population, usual = whole_number(given.get("population")), cls.model_fields["elites"].default
+        fits = population is None or population < 2 or usual < population
+        return given if fits else {"elites": (population or 2) // 2, **given}
 
     @field_validator("elites")
     @classmethod

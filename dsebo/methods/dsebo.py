@@ -16,7 +16,7 @@ from dsebo.gp.surrogate import Kernel, LengthscalePrior, Surrogate, Targets
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting
+from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole_number
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
@@ -82,7 +82,7 @@ class DseboConfig(SearchConfig):
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
         """d_h = min(D, 100), d_l = 5 or d_h if that is less; the authors' GP for their variant."""
         d_h = given.get("d_h", min(D, 100))
-        d_l = min(5, d_h) if isinstance(d_h, int) and d_h > 0 else 5
+        d_l = min(5, max(1, whole_number(d_h) or 5))
         of_variant = cls.AUTHORS if given.get("variant") == "authors" else {}
         return {**of_variant, "d_l": d_l, "d_h": d_h, **given}
 

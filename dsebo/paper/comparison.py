@@ -21,7 +21,7 @@ from dsebo.experiments.entrants import Entrant
 from dsebo.paper.bundled import ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS, PAPER_NAMES, paper_results
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.store.schema import ACTIVE
+from dsebo.store.schema import ACTIVE, BUNDLED
 from dsebo.store.store import Store
 from dsebo.text import seeds_text
 from objectives.fields import ConfigError
@@ -226,17 +226,17 @@ def bundled_finals(runs: Iterable[ThinRun]) -> list[FinalRun]:
 
 
 def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
-    """The stored runs of these tasks that have finished or are under way."""
+    """The stored runs of these tasks that have finished or are under way; imported ones are no evidence."""
     functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
     if not functions:
         return []
-    rows = store.list_runs(RunFilter(functions=functions, states=("finished", *ACTIVE)))
+    rows = store.list_runs(RunFilter(functions=functions, states=("finished", *ACTIVE), computed=True))
     return [_final(row) for row in rows if row.budget == PAPER_BUDGET]
 
 
 def _final(row: RunRow) -> FinalRun:
     best = row.best if row.state == "finished" else None
-    bundled = row.source == "bundled"
+    bundled = row.source == BUNDLED
     return FinalRun(setting_key(row.config), row.seed, best, row.d, row.seconds, bundled)
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, selec
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, Holder, shown_state
-from dsebo.store.schema import ACTIVE, STATES
+from dsebo.store.schema import ACTIVE, IMPORTED, STATES
 from objectives.fields import must
 
 OwnerHash = NewType("OwnerHash", str)
@@ -61,6 +61,16 @@ class RunRow(NamedTuple):
     source: str
     deleted_at: float | None
     ghost: str | None = None
+
+    @property
+    def imported(self) -> bool:
+        """Whether somebody's file says so, instead of this software having computed it."""
+        return self.source == IMPORTED
+
+    @property
+    def state_words(self) -> str:
+        """`finished`, `finished, imported`."""
+        return f"{self.state}, {IMPORTED}" if self.imported else self.state
 
     @property
     def short_id(self) -> str:
@@ -122,6 +132,7 @@ class RunFilter:
     group: str | None = None
     search: str = ""
     ids: Sequence[str] = ()
+    computed: bool = False  # by this software; a file that was imported may say anything
 
     def apply(self, chosen: _Chosen, shown: dict[str, str]) -> _Chosen:
         """The same selection, of the runs that pass."""
@@ -145,6 +156,8 @@ class RunFilter:
             conditions.append(_run.group == self.group)
         if self.ids:
             conditions.append(_run.id.in_(self.ids))
+        if self.computed:
+            conditions.append(_run.source != IMPORTED)
         if self.search.strip():
             conditions.append(_mentions(self.search.strip().lower()))
         return conditions

@@ -25,6 +25,9 @@ ACTIVE = ("queued", "running", "paused")  # some process holds the lease
 ENDED = ("finished", "failed", "cancelled")
 STATES = (*ACTIVE, *ENDED, "interrupted", "stalled")
 
+# Where a run is from: computed here, delivered with the package, or read from somebody's file.
+RUN, BUNDLED, IMPORTED = "run", "bundled", "imported"
+
 metadata = MetaData()
 
 
@@ -61,7 +64,7 @@ run = Table(
     Column("seconds", Double, nullable=False, server_default="0"),
     Column("minimum", Double),
     Column("at_centre", Double),
-    Column("source", String(16), nullable=False, server_default="run"),
+    Column("source", String(16), nullable=False, server_default=RUN),
     # what its owner wants of it; the thread that works on it reads this between evaluations
     Column("wanted", String(8), nullable=False, server_default="run"),
     Column("steps", Integer, nullable=False, server_default="0"),

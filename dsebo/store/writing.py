@@ -18,7 +18,7 @@ from dsebo.store import leases, schema
 from dsebo.store.leases import NO_LEASE, Lease, lease_columns, one_launch_at_a_time, update_held
 from dsebo.store.records import evaluation_row, event_row, finite, fork_point_row, versions
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash
-from dsebo.store.schema import ACTIVE
+from dsebo.store.schema import ACTIVE, RUN
 from dsebo.store.store import Store
 
 _run = schema.run
@@ -112,7 +112,7 @@ def new_row(
         "n_done": 0,
         "budget": config.budget,
         "seconds": 0.0,
-        "source": "run",
+        "source": RUN,
         "wanted": "pause" if new.paused else "run",
         "steps": 0,
         "speed": new.speed,

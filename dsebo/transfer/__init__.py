@@ -12,13 +12,14 @@ from pathlib import PurePath
 from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.store.store import Store
 from dsebo.transfer.bundle import export_json
-from dsebo.transfer.loading import import_bytes, import_path
+from dsebo.transfer.loading import ImportDesk, import_bytes, import_path
 from dsebo.transfer.optuna import export_optuna
 from dsebo.transfer.tables import export_csv, export_parquet
 
 __all__ = [
     "FORMATS",
     "Format",
+    "ImportDesk",
     "export_csv",
     "export_json",
     "export_optuna",

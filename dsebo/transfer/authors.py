@@ -9,12 +9,14 @@ Points and times are not in them. Slopes and patience are reconstructed, and mar
 from __future__ import annotations
 
 import json
+import math
 import re
 import secrets
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,9 +25,10 @@ from dsebo.config import MAX_BUDGET, RunConfig
 from dsebo.events import Converged, Expanded, Started
 from dsebo.expansion import Progress, Strategy, after_evaluation, next_step, slopes, start
 from dsebo.methods.dsebo import DseboConfig
-from dsebo.run import make_objective
 from dsebo.store.errors import StoreError
-from dsebo.transfer.bundle import Imported
+from dsebo.transfer.bundle import Imported, known_minimum, lowest_value
+from dsebo.transfer.incoming import MAX_NUMBER
+from objectives.base import ObjectiveConfig
 from objectives.fields import ConfigError
 
 PAIR = re.compile(
@@ -36,6 +39,7 @@ LAYOUT = "results/<function>-<budget>/<D>-<d_e>/<beta>/seed_<n>_qual.csv"
 NAMES = {"dixon": "dixon-price", "dixonprice": "dixon-price", "dixon_price": "dixon-price"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MAX_LINES = MAX_BUDGET + 1
+MAX_CENTRE_D = 100_000
 _NEVER = sys.maxsize  # a patience that only counts
 
 
@@ -73,6 +77,7 @@ def _imported(
         )
     _check_dimensions(dims, int(match["D"]), other)
     config = _config(match, path, dims)
+    _check_values(config, values, path)
     told = reconstruct(config, values, [dims[0], *dims])
     events: list[dict[str, Any]] = [_started(config), *told.events]
     whole = len(values) >= config.budget
@@ -128,10 +133,25 @@ def _config(match: re.Match[str], path: str, dims: list[int]) -> RunConfig:
 
 
 def _started(config: RunConfig) -> dict[str, Any]:
-    objective = make_objective(config)
-    centre = float(objective(np.zeros((1, config.objective.D)))[0])
-    event = Started(0, config.model_dump(mode="json"), objective.minimum, centre, None)
+    minimum, centre = known_minimum(config.objective), _at_centre(config.objective)
+    event = Started(0, config.model_dump(mode="json"), minimum, centre, None)
     return {**event.to_json(), "reconstructed": True}
+
+
+@lru_cache(maxsize=256)
+def _at_centre(objective: ObjectiveConfig) -> float | None:
+    """The value at the centre, once for all seeds; not where D is so large that a file takes seconds."""
+    if objective.D > MAX_CENTRE_D:
+        return None
+    value = float(objective.build()(np.zeros((1, objective.D)))[0])
+    return value if math.isfinite(value) else None
+
+
+def _check_values(config: RunConfig, values: list[float], path: str) -> None:
+    lowest = lowest_value(config)
+    for line, y in enumerate(values, 1):
+        if y < lowest:
+            raise StoreError(f"{path}, line {line}: {y:g} is below the minimum of {config.function}.")
 
 
 def _event_row(event: dict[str, Any]) -> dict[str, Any]:
@@ -206,9 +226,9 @@ def _numbers(data: bytes, path: str) -> list[tuple[int, float]]:
 
 
 def _number(word: str, path: str, line: int) -> float:
-    if not _NUMBER.fullmatch(word) or abs(float(word)) == float("inf"):
+    if not _NUMBER.fullmatch(word) or abs(float(word)) > MAX_NUMBER:
         shown = word if len(word) <= 40 else f"{word[:37]}..."
-        raise StoreError(f"{path}, line {line}: {shown!r} is not a finite number.")
+        raise StoreError(f"{path}, line {line}: {shown!r} is not a finite number of a usual size.")
     return float(word)
 
 

@@ -7,180 +7,34 @@ as `runs[3].events[2].t`.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
+import math
+import time
+import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import select
 
-from dsebo.config import MAX_BUDGET, RunConfig, stored_hash
+from dsebo.config import RunConfig, stored_hash
+from dsebo.methods.base import Optimizer
+from dsebo.run import make_optimizer
 from dsebo.runs.commands import checked_name, tags_json
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
-from dsebo.store.schema import ACTIVE, STATES
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
-from objectives.fields import MAX_D, ConfigError, short
+from dsebo.transfer.incoming import EVENTS, EvaluationIn, EventIn, Problem, RunIn, plain_value, valid
+from objectives.base import ObjectiveConfig
+from objectives.fields import ConfigError, short
 
 FORMAT, VERSION = "dsebo-bundle", 1
 MAX_RUNS = 10_000
-
-MAX_TEXT = 100_000
-
-Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Seconds = Annotated[float, Field(ge=0, le=1e12)]
-Text = Annotated[str, Field(max_length=MAX_TEXT)]
-Id = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-
-
-class _Strict(BaseModel):
-    """No conversions, no NaN, nothing unknown."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class EvaluationIn(_Strict):
-    """One evaluation; z is base64 of its raw bytes."""
-
-    t: int = Field(ge=1, le=MAX_BUDGET)
-    y: float | None
-    best: float | None
-    d: Annotated[int, Field(ge=1, le=MAX_D)] | None
-    T: Count | None
-    since_gain: Count | None
-    failed: bool
-    seconds: Seconds
-    seconds_fit: Seconds
-    seconds_acq: Seconds
-    seconds_eval: Seconds
-    error: Text | None
-    z: str | None
-    z_type: Literal["f8", "f4"]
-
-    def point(self) -> bytes | None:
-        """The bytes of z; ValueError where they are not those of finite numbers."""
-        if self.z is None:
-            return None
-        try:
-            raw = base64.b64decode(self.z, validate=True)
-        except binascii.Error:
-            raise ValueError("not base64") from None
-        size = int(self.z_type[1])
-        if not raw or len(raw) % size:
-            raise ValueError(f"{len(raw)} bytes, which is not a multiple of {size}")
-        if not np.isfinite(np.frombuffer(raw, dtype=f"<{self.z_type}")).all():
-            raise ValueError("a number in it is not finite")
-        return raw
-
-
-class EventIn(BaseModel):
-    """Any event: its kind, its t, and whatever else it carries."""
-
-    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
-
-    event: str = Field(pattern=r"^[a-z][a-z_-]{0,39}$")
-    t: int = Field(ge=0, le=MAX_BUDGET)
-
-
-class StartedIn(EventIn):
-    """`started`, as the pages read it."""
-
-    config: dict[str, Any]
-    minimum: float | None
-    at_centre: float | None
-    checksum: Annotated[str, Field(max_length=64)] | None
-    warnings: list[Text]
-
-
-class ConvergedIn(EventIn):
-    """`converged` and `expanded`, as the pages read them."""
-
-    d_from: Count
-    d_to: Count
-    dims: list[Count]
-    bests: list[float | None]
-    slopes: list[float | None]
-    s_min: float | None
-    s_max: float | None
-    k: float | None
-    delta_before: Count | None
-    delta_after: Count
-    T_before: Count
-    T_after: Count
-    text: Text
-
-
-class ForkedIn(EventIn):
-    """`forked`, as the pages read it."""
-
-    parent: Id
-    decide: Count | None
-    before: dict[str, Any]
-    after: dict[str, Any]
-    text: Text
-
-
-class FinishedIn(EventIn):
-    """`finished`, as the pages read it."""
-
-    state: Literal["finished", "failed"]
-    best: float | None
-    d: Count | None
-    seconds: Seconds
-    text: Text
-
-
-EVENTS: dict[str, type[EventIn]] = {
-    "started": StartedIn,
-    "converged": ConvergedIn,
-    "expanded": ConvergedIn,
-    "forked": ForkedIn,
-    "finished": FinishedIn,
-}
-
-Time = Annotated[float, Field(ge=0, le=1e11)]
-
-
-class ForkPointIn(_Strict):
-    """The state at a convergence, as JSON text."""
-
-    t: int = Field(ge=1, le=MAX_BUDGET)
-    state: str = Field(max_length=50_000_000)
-
-
-class RunIn(_Strict):
-    """One run of a bundle. Its events are checked one by one, by their kind."""
-
-    id: Id
-    name: str = Field(max_length=200)
-    group: str = Field(pattern=r"^[0-9A-Za-z_-]{0,64}$")
-    tags: list[Annotated[str, Field(max_length=50)]] = Field(max_length=20)
-    config: dict[str, Any]
-    state: Literal[STATES]  # type: ignore[valid-type]
-    budget: int = Field(ge=2, le=MAX_BUDGET)
-    versions: dict[str, Annotated[str, Field(max_length=100)]] = Field(max_length=50)
-    created: Time
-    started: Time | None
-    finished: Time | None
-    d: Annotated[int, Field(ge=1, le=MAX_D)] | None
-    seconds: Seconds
-    speed: Annotated[float, Field(ge=0.001, le=1000)] | None
-    minimum: float | None
-    at_centre: float | None
-    error: Text | None
-    evaluations: list[EvaluationIn] = Field(max_length=MAX_BUDGET)
-    events: list[dict[str, Any]] = Field(max_length=10 * MAX_BUDGET)
-    checkpoint: str | None = Field(max_length=50_000_000)
-    # not in files of 0.1.0
-    fork_points: list[ForkPointIn] = Field(default=[], max_length=MAX_BUDGET)
-    ghost: Id | None = None
-
-
-Model = TypeVar("Model", bound=BaseModel)
+MAX_TRIED_D = 2000
 
 _PLAIN = (
     "id",
@@ -291,14 +145,6 @@ def parse_bundle(data: bytes, filename: str) -> list[Imported]:
     return imported
 
 
-class Problem(ValueError):
-    """What does not fit, and where in the run."""
-
-    def __init__(self, place: tuple[int | str, ...], text: str) -> None:
-        super().__init__(text)
-        self.place = place
-
-
 def _path(*steps: int | str) -> str:
     """`runs[3].events[2].t`."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)[1:]
@@ -306,15 +152,17 @@ def _path(*steps: int | str) -> str:
 
 def _imported(fields: Any) -> Imported:
     """One run, checked; a Problem says what does not fit."""
-    run = _valid(RunIn, fields, ())
+    run = valid(RunIn, fields)
     try:
-        config = RunConfig.parse(run.config)
+        config = RunConfig.parse(plain_value(run.config, ("config",)))
         name, tags = checked_name(run.name), tags_json(run.tags)
-    except (ConfigError, StoreError) as error:
+    except (ConfigError, StoreError, RecursionError) as error:
         raise Problem(("config",), str(error).rstrip(".")) from None
     _check_evaluations(run, config)
     events = [_event(event, i, len(run.evaluations)) for i, event in enumerate(run.events)]
     row = {name: getattr(run, name) for name in _PLAIN}
+    now = time.time()
+    row |= {name: min(row[name], now) for name in ("created", "started", "finished") if row[name] is not None}
     bests = [one.best for one in run.evaluations]
     row |= {
         "name": name,
@@ -327,65 +175,103 @@ def _imported(fields: Any) -> Imported:
         "hash": stored_hash(config, run.versions),
         "n_done": len(bests),
         "best": bests[-1] if bests else None,
+        "minimum": known_minimum(config.objective),
     }
     if run.state in (*ACTIVE, "stalled"):
         row["state"] = "interrupted"  # nobody works on it here; it can be resumed
     evaluations = [{**one.model_dump(), "z": one.point()} for one in run.evaluations]
-    return Imported(row, evaluations, events, _saved(run), _points(run))
+    return Imported(row, evaluations, events, *_states(run, config))
 
 
-def _event(fields: dict[str, Any], i: int, n: int) -> dict[str, Any]:
-    kind = fields.get("event")
-    model = EVENTS.get(kind, EventIn) if isinstance(kind, str) else EventIn
-    event = _valid(model, fields, ("events", i))
+def _event(given: dict[str, Any], i: int, n: int) -> dict[str, Any]:
+    place = ("events", i)
+    given = plain_value(given, place)
+    kind = given.get("event")
+    event = valid(EVENTS.get(kind, EventIn) if isinstance(kind, str) else EventIn, given, place)
     if event.t > n:
-        raise Problem(("events", i, "t"), f"{event.t} is after the last evaluation, {n}")
-    try:
-        payload = orjson.dumps(fields).decode()
-    except TypeError:  # nested beyond reason
-        raise Problem(("events", i), "the event is nested too deeply") from None
-    return {"t": event.t, "kind": event.event, "payload": payload}
+        raise Problem((*place, "t"), f"{event.t} is after the last evaluation, {n}")
+    return {"t": event.t, "kind": event.event, "payload": orjson.dumps(given).decode()}
 
 
-def _saved(run: RunIn) -> dict[str, Any] | None:
-    if run.checkpoint is None:
-        return None
-    _check_state(run.checkpoint, ("checkpoint",))
-    return {"t": len(run.evaluations), "state": run.checkpoint}
-
-
-def _points(run: RunIn) -> list[dict[str, Any]]:
-    """At rising evaluations that there are."""
+def _states(run: RunIn, config: RunConfig) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """(the checkpoint, the states at convergences), from which the run can go on."""
     last = 0
+    tried = _TriedState(run, config)
     for i, point in enumerate(run.fork_points):
         if not last < point.t <= len(run.evaluations):
             raise Problem(("fork_points", i, "t"), f"{point.t} is not a later evaluation of the run")
-        _check_state(point.state, ("fork_points", i, "state"))
+        tried.check(point.state, ("fork_points", i, "state"), whole=False)
         last = point.t
-    return [point.model_dump() for point in run.fork_points]
+    points = [point.model_dump() for point in run.fork_points]
+    if run.checkpoint is None:
+        return None, points
+    tried.check(run.checkpoint, ("checkpoint",), whole=True)
+    return {"t": len(run.evaluations), "state": run.checkpoint}, points
 
 
-def _check_state(text: str, place: tuple[int | str, ...]) -> None:
-    try:
-        state = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        raise Problem(place, "not JSON") from None
-    if not isinstance(state, dict):
-        raise Problem(place, "not a JSON object")
+class _TriedState:
+    """Whether a run can go on from a state: tried where drawing its random matrices takes no time."""
+
+    def __init__(self, run: RunIn, config: RunConfig) -> None:
+        self._run, self._config = run, config
+
+    @cached_property
+    def _optimizer(self) -> Optimizer:
+        return make_optimizer(self._config.at(len(self._run.evaluations)))
+
+    @cached_property
+    def _new(self) -> dict[str, Any]:
+        return self._optimizer.own_state()
+
+    def check(self, text: str, place: tuple[int | str, ...], whole: bool) -> None:
+        """A Problem where it is none; `whole`: it is the state after all evaluations."""
+        try:
+            state = json.loads(text)
+        except (ValueError, RecursionError):  # also of a number with thousands of digits
+            raise Problem(place, "not JSON") from None
+        if not isinstance(state, dict):
+            raise Problem(place, "not a JSON object")
+        plain_value(state, place)
+        if not all(one.z for one in self._run.evaluations):
+            raise Problem(place, "a run without its points cannot go on from one")
+        if self._config.D > MAX_TRIED_D:
+            return
+        try:
+            check_like(self._new, state, self._config.D)
+            if whole:
+                self._optimizer.load_state_dict({**state, "data": self._data()})
+        except Exception:  # whatever a state that is none makes a method do
+            method = self._config.optimizer.method
+            raise Problem(place, f"not a state that a run of {method} can go on from") from None
+
+    def _data(self) -> list[tuple[Any, float]]:
+        return [
+            (np.frombuffer(one.point() or b"", dtype=f"<{one.z_type}"), math.nan if one.y is None else one.y)
+            for one in self._run.evaluations
+        ]
 
 
-def _valid(model: type[Model], fields: Any, place: tuple[int | str, ...]) -> Model:
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        text = f"{short(first['input'])} is not allowed: {first['msg']}"
-        raise Problem((*place, *first["loc"]), text) from None
+def check_like(new: Any, saved: Any, D: int) -> None:
+    """Raise ValueError where a saved state is not of the types that the state of a new run is of."""
+    if isinstance(new, dict) and isinstance(saved, dict):
+        if set(new) != set(saved):
+            raise ValueError("other names")
+        for name, part in new.items():
+            check_like(part, saved[name], D)
+    elif new is None:  # what a model has not learnt yet: a number of each of d dimensions, and two more
+        fits = isinstance(saved, list) and 3 <= len(saved) <= D + 2
+        if saved is not None and not isinstance(saved, (int, float)) and not fits:
+            raise ValueError("neither numbers nor null")
+    elif isinstance(new, (int, float)) and not isinstance(saved, (int, float, types.NoneType)):
+        raise ValueError("not a number")
+    elif isinstance(new, (list, tuple)) and not isinstance(saved, list):
+        raise ValueError("not a list")
 
 
 def _check_evaluations(run: RunIn, config: RunConfig) -> None:
     """Numbered from 1, each best the least so far, each z of its subspace's dimension."""
     best: float | None = None
+    lowest = lowest_value(config)
     for i, evaluation in enumerate(run.evaluations):
         place = ("evaluations", i)
         if evaluation.t != i + 1:
@@ -394,6 +280,8 @@ def _check_evaluations(run: RunIn, config: RunConfig) -> None:
             raise Problem((*place, "failed"), "it does not agree with y")
         if evaluation.y is not None:
             best = evaluation.y if best is None else min(best, evaluation.y)
+        if evaluation.y is not None and evaluation.y < lowest:
+            raise Problem((*place, "y"), f"{evaluation.y} is below the minimum of {config.function}")
         if evaluation.best != best:
             raise Problem((*place, "best"), f"{evaluation.best} is not the least y so far ({best})")
         if evaluation.d is not None and evaluation.d > config.objective.D:
@@ -401,6 +289,18 @@ def _check_evaluations(run: RunIn, config: RunConfig) -> None:
         _check_point(evaluation, config, place)
     if len(run.evaluations) > run.budget:
         raise Problem(("budget",), f"{run.budget} is less than the evaluations")
+
+
+def lowest_value(config: RunConfig) -> float:
+    """The least that an evaluation can give, rounding aside; minus infinity where it is not known."""
+    minimum = known_minimum(config.objective)
+    return -math.inf if minimum is None else minimum - 1e-9 * (1.0 + abs(minimum))
+
+
+@lru_cache(maxsize=256)
+def known_minimum(objective: ObjectiveConfig) -> float | None:
+    """F* of an objective; the runs of a file often share one."""
+    return objective.build().minimum
 
 
 def _check_point(evaluation: EvaluationIn, config: RunConfig, place: tuple[int | str, ...]) -> None:

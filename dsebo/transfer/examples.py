@@ -21,6 +21,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunFilter
+from dsebo.store.schema import BUNDLED
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 
@@ -46,7 +47,7 @@ def import_bundled(store: Store) -> list[str]:
         return []
     try:
         data = gzip.decompress(file.read_bytes())
-        return import_bytes(store, data, "bundled_runs.json", source="bundled")
+        return import_bytes(store, data, "bundled_runs.json", source=BUNDLED)
     except StoreError as error:  # an app without examples is better than none
         _log.warning("The bundled runs were not imported: %s", error)
         return []

@@ -77,7 +77,7 @@ def _comparison(runs: Sequence[RunData]) -> str:
 def _run(run: RunData) -> str:
     row = run.row
     about = (
-        f"{escape(run_setting_line(row.config))}<br>{row.state}, {count(run.t, 'evaluation')}, "
+        f"{escape(run_setting_line(row.config))}<br>{row.state_words}, {count(run.t, 'evaluation')}, "
         f"best value {number(run.best)}, {duration(row.seconds)}; run {row.id}"
     )
     figure = figure_of(run, default_scale(row.minimum))

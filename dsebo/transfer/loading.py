@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import io
 import secrets
+import threading
+import time
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
+from dsebo.config import RunConfig
+from dsebo.runs.limits import check_run
+from dsebo.settings import ImportLimits, Settings
 from dsebo.store import schema
-from dsebo.store.errors import StoreError
+from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
+from dsebo.store.schema import IMPORTED
 from dsebo.store.store import Store
 from dsebo.transfer.authors import LAYOUT, is_pair, parse_pairs
 from dsebo.transfer.bundle import Imported, parse_bundle
 
 MAX_BYTES = 64_000_000  # of a file, and of all that a zip or folder holds
 MAX_FILES = 20_000
+_DAY = 86_400.0
 
 
 def import_bytes(
-    store: Store, data: bytes, filename: str, owner: str = LOCAL_OWNER, source: str = "imported"
+    store: Store, data: bytes, filename: str, owner: str = LOCAL_OWNER, source: str = IMPORTED
 ) -> list[str]:
     """Store the runs of a file (JSON bundle, or zip of the authors' CSV pairs); their ids.
 
@@ -34,7 +41,49 @@ def import_bytes(
     return save(store, _parse(data, name), owner_hash(owner), source)
 
 
-def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = "imported") -> list[str]:
+class ImportDesk:
+    """Imports of owners who have limits; it remembers what each has imported within a day."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: dict[str, list[tuple[float, int, int, int]]] = {}  # time, runs, evaluations, bytes
+
+    def take(self, store: Store, settings: Settings, data: bytes, filename: str, owner: str) -> list[str]:
+        """As `import_bytes`, or LimitExceeded with the figure and the limit."""
+        name, whose = Path(filename).name or "file", owner_hash(owner)
+        limits = settings.import_limits
+        if len(data) > limits.upload_mb * 1e6:
+            raise LimitExceeded(
+                f"{name} has {len(data) / 1e6:.1f} MB, over the limit of {limits.upload_mb} MB."
+            )
+        with self._lock:  # one at a time: what a file unpacks to is in memory once, not once for each
+            self._check(limits, whose, (0, 0, len(data)))
+            runs = _parse(data, name)
+            for run in runs:
+                config = RunConfig.from_json(run.run["config"])
+                check_run(settings.owner_limits, config, run.run["budget"])
+            new = (len(runs), sum(len(run.evaluations) for run in runs), len(data))
+            self._check(limits, whose, new)
+            ids = save(store, runs, whose, IMPORTED)
+            self._taken.setdefault(whose, []).append((time.monotonic(), *new))
+        return ids
+
+    def _check(self, limits: ImportLimits, owner: str, new: tuple[int, int, int]) -> None:
+        recent = [one for one in self._taken.get(owner, []) if time.monotonic() - one[0] < _DAY]
+        self._taken[owner] = recent
+        runs, evaluations, size = (sum(one[i + 1] for one in recent) + new[i] for i in range(3))
+        for count, limit, what in (
+            (runs, limits.runs, "runs"),
+            (evaluations, limits.evaluations, "evaluations"),
+            (size / 1e6, limits.mb, "MB"),
+        ):
+            if limit is not None and count > limit:
+                raise LimitExceeded(
+                    f"{count:.6g} imported {what} within a day are over the limit of {limit:g} for an owner."
+                )
+
+
+def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = IMPORTED) -> list[str]:
     """The same for a path: also a folder, or one CSV of a pair, whose path says the config."""
     try:
         if path.is_dir():
@@ -53,6 +102,7 @@ def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> lis
         ids = schema.run.c.id
         wanted = [run.run["id"] for run in runs if run.run.get("id")]
         taken = set(connection.execute(select(ids).where(ids.in_(wanted))).scalars())
+        groups = _own_groups(connection, {run.run["group"] for run in runs})
         saved = []
         for imported in runs:
             run_id = imported.run.get("id")
@@ -60,7 +110,8 @@ def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> lis
                 run_id = secrets.token_hex(16)
             taken.add(run_id)
             saved.append(run_id)
-            row = {**imported.run, "id": run_id, "owner": owner, "source": source}
+            about = {"id": run_id, "group": groups[imported.run["group"]], "owner": owner, "source": source}
+            row = {**imported.run, **about}
             connection.execute(insert(schema.run), row)
             for table, rows in (
                 (schema.evaluation, imported.evaluations),
@@ -71,6 +122,13 @@ def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> lis
                 if rows:
                     connection.execute(insert(table), [{"run_id": run_id, **one} for one in rows])
     return saved
+
+
+def _own_groups(connection: Connection, wanted: set[str]) -> dict[str, str]:
+    """The group that each of a file's groups becomes: no import joins the runs of someone's launch."""
+    groups = schema.run.c.group
+    taken = set(connection.execute(select(groups).where(groups.in_(wanted)).distinct()).scalars())
+    return {group: secrets.token_hex(8) if group in taken or not group else group for group in wanted}
 
 
 def _parse(data: bytes, name: str) -> list[Imported]:

@@ -24,7 +24,8 @@ MOST = 1000  # runs in a list to choose from; others are reached by a link or th
 
 def run_label(row: RunRow) -> str:
     """A run in one line: what tells it from its neighbours. Plain text, never markup."""
-    return f"{row.name} · seed {row.seed} · best {number(row.best)} · {row.short_id}"
+    imported = " · imported" if row.imported else ""
+    return f"{row.name} · seed {row.seed} · best {number(row.best)} · {row.short_id}{imported}"
 
 
 def stored_runs(methods: Sequence[str] = (), asked: Sequence[str] = ()) -> dict[str, RunRow]:

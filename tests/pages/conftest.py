@@ -47,7 +47,7 @@ def finished(manager: RunManager) -> Callable[..., str]:
     def run(**more: object) -> str:
         key = json.dumps(more, sort_keys=True)
         if key in _made:
-            return import_bytes(manager.store, _made[key], "run.json")[0]
+            return import_bytes(manager.store, _made[key], "run.json", source="run")[0]
         wanted = SMALL if "method" not in more else {"D": 50, "d_e": 8, "budget": 40}
         run_id = manager.launch(parse_flat({**wanted, **more}))[0]
         wait_for(lambda: manager.store.get_run(run_id).state == "finished")

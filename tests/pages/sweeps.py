@@ -46,7 +46,7 @@ def make_runs(store: Store, spec: ExperimentSpec, most: int | None = None) -> No
     """The first runs of a sweep, or all of them, in the store."""
     key = f"{spec.to_json()} {most}"
     if key in _made:
-        import_bytes(store, _made[key], "runs.json")
+        import_bytes(store, _made[key], "runs.json", source="run")
         return
     ids: list[str] = []
     for one in spec.planned()[:most]:

@@ -11,16 +11,18 @@ import streamlit as st
 
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.store.schema import STATES
+from dsebo.store.schema import BUNDLED, IMPORTED, RUN, STATES
 from dsebo.store.store import Store
 from dsebo.text import count, function_name, method_name, plain
-from dsebo.transfer import import_bytes
+from dsebo.transfer import ImportDesk
 from dsebo.ui import links, session
 from dsebo.ui.controls import act_on_each
 from objectives import names
 
 MOST = 5000  # rows; more are reached by a filter
 UPLOADS = ["json", "zip"]
+_DESK = ImportDesk()  # one for all browsers of this server
+SOURCES = {RUN: "computed", BUNDLED: "bundled", IMPORTED: "imported"}
 COLUMNS = (
     "id",
     "name",
@@ -35,6 +37,7 @@ COLUMNS = (
     "seed",
     "tags",
     "created",
+    "source",
 )
 
 
@@ -76,7 +79,8 @@ def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
             "Seconds": columns["seconds"],
             "Seed": columns["seed"],
             "Tags": [tags[text] for text in columns["tags"]],
-            "Created": pd.to_datetime(columns["created"], unit="s"),
+            "Created": pd.to_datetime(columns["created"], unit="s", errors="coerce"),
+            "Source": [SOURCES.get(name, name) for name in columns["source"]],
             "Id": [run_id[:8] for run_id in columns["id"]],
         }
     )
@@ -155,19 +159,24 @@ def _tag(rows: Sequence[RunRow]) -> None:
 
 def upload(store: Store) -> None:
     """Import by upload. What is uploaded is parsed, never executed."""
+    settings = session.manager().settings
     with st.popover("Import", icon=":material/upload:"):
         file = st.file_uploader(
             "A JSON bundle, or a zip of the authors' CSV pairs",
             type=UPLOADS,
             key=f"upload {st.session_state.get('uploads', 0)}",
+            max_upload_size=settings.import_limits.upload_mb,
         )
+        if refusal := st.session_state.pop("upload refused", ""):
+            st.error(plain(refusal))
         if file is None or not st.button("Import it", type="primary"):
             return
         try:
-            ids = import_bytes(store, file.getvalue(), file.name, session.owner())
+            data = file.getvalue()
+            ids = _DESK.take(store, settings, data, file.name, session.owner())
+            st.toast(f"{count(len(ids), 'run')} imported.")
         except StoreError as error:
-            st.error(plain(str(error)))
-            return
+            st.session_state["upload refused"] = str(error)
+        # An uploader of another key: the server forgets the file, whatever came of it.
         st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
-        st.toast(f"{count(len(ids), 'run')} imported.")
         st.rerun()

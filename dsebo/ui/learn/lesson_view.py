@@ -18,7 +18,7 @@ from dsebo.lessons import Lesson, LessonRun
 from dsebo.runs.data import RunData
 from dsebo.store.classroom import predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.store.rows import RunFilter
+from dsebo.store.rows import RunFilter, RunRow, owner_hash
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
@@ -139,15 +139,19 @@ def _began(lesson: Lesson) -> str:
 
 
 def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
-    """The id of a run of this setting: one that is stored, which is then replayed, or a new one."""
+    """The id of a run of this setting: one that is stored, which is then replayed, or a new one.
+
+    Somebody else's counts once it has finished: while it is at work its owner may pause it.
+    """
     manager = session.manager()
     config = run.config
     if config is None:
         return manager.store.get_run(run.run_id or "").id
-    wanted = config.model_dump(mode="json")
-    for row in manager.store.list_runs(RunFilter(tags=[TAG], functions=[config.objective.name]), limit=200):
-        usable = row.state in ("finished", "running", "queued") and row.budget == config.budget
-        if usable and row.config == wanted:
+    own = owner_hash(session.owner())
+    stored = RunFilter(tags=[TAG], functions=[config.objective.name], computed=True)
+    for row in manager.store.list_runs(stored, limit=200):
+        at_work = row.state in ("running", "queued") and row.owner == own
+        if (row.state == "finished" or at_work) and _answers(run, row):
             return row.id
     name = f"{lesson.title} {run.label}"[:80]
     return manager.launch(config, name=name, tags=[TAG], speed=run.speed, owner=session.owner())[0]
@@ -199,8 +203,19 @@ def _play(lesson: Lesson, now: Asked, guess: str, shown: tuple[list[RunData], bo
 
 
 def _are_of(lesson: Lesson, runs: Sequence[RunData]) -> bool:
-    """Whether there are as many runs as the lesson has."""
-    return len(runs) == sum(not run.is_centre for run in lesson.runs)
+    """Whether these are runs of the lesson's settings, in its order, which this software computed."""
+    wanted = [run for run in lesson.runs if not run.is_centre]
+    return len(runs) == len(wanted) and all(
+        _answers(run, data.row) for run, data in zip(wanted, runs, strict=True)
+    )
+
+
+def _answers(run: LessonRun, row: RunRow) -> bool:
+    """Whether a stored run is the one that a lesson asks for."""
+    if run.config is None:  # the teacher's choice, whatever it is
+        return row.id.startswith(run.run_id or "-")
+    same = row.config == run.config.model_dump(mode="json") and row.budget == run.config.budget
+    return same and not row.imported
 
 
 def _hurry(lesson: Lesson, runs: Sequence[RunData]) -> None:

@@ -28,6 +28,7 @@ STATE_WORDS = {
     "cancelled": "Cancelled. What it found until then is below.",
     "paused": "Paused. Step makes one evaluation, Resume lets it run.",
 }
+IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
 MOST_SIBLINGS = 20
 
 
@@ -92,7 +93,9 @@ def siblings(row: RunRow) -> None:
 
 
 def show_state(row: RunRow) -> None:
-    """What a state means that is not plain work."""
+    """What a state means that is not plain work, and that a run was not computed here."""
+    if row.imported:
+        st.info(IMPORTED_WORDS)
     if row.state == "failed":
         st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
     elif row.state in STATE_WORDS:
