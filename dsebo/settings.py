@@ -8,6 +8,7 @@ there is none everything has its default. An example:
     slots = 3                       # evaluations at a time
     database = "postgresql://dsebo@localhost/dsebo"
     lessons = "/srv/lessons"        # a folder of further lessons, one text file each
+    room_size = 100                 # nicknames that a lesson's room takes
 
     [limits.owner]                  # for each owner
     active = 2                      # runs at work or paused; more wait in the queue
@@ -92,6 +93,7 @@ class Settings(Frozen):
     slots: int | None = Field(default=None, ge=1, le=1024)
     database: str = ""
     lessons: str = ""
+    room_size: int = Field(default=100, ge=1, le=10_000)
     limits: LimitSettings = LimitSettings()
 
     @property

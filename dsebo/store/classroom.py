@@ -1,25 +1,40 @@
-"""What a class predicted: under a room's name, each nickname once a lesson, as text."""
+"""What a class predicted: under a room's name, each nickname once a lesson, as text.
+
+A nickname belongs to whoever took it first in a room: a row of no lesson says who that is.
+"""
 
 from __future__ import annotations
 
 import re
 import time
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from dsebo.store import schema
-from dsebo.store.errors import LimitExceeded, StoreError
+from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
+from dsebo.store.leases import one_launch_at_a_time
+from dsebo.store.rows import LOCAL_OWNER, OwnerHash
 from dsebo.store.store import Store
 from objectives.fields import must
 
-MOST_IN_A_ROOM = 500  # predictions of one lesson
+ROOM_SIZE = 100  # nicknames in a room, where the settings do not say
+MOST_NAMES = 3  # nicknames of one owner in a room
+_TAKEN = "@"  # in place of a lesson: the nickname's owner
 _NAME = re.compile(r"\w(?:[\w .'-]{0,38}[\w.])?")
 _LESSON = re.compile(r"[\w-]{1,64}")
 NAME_RULE = "1 to 40 letters, digits, spaces, dots, hyphens"
 
 
-def record(store: Store, room: str, lesson: str, nickname: str, value: str) -> None:
-    """Keep a prediction; the same nickname's earlier one of that lesson is replaced."""
+def record(
+    store: Store,
+    room: str,
+    lesson: str,
+    nickname: str,
+    value: str,
+    owner: OwnerHash = LOCAL_OWNER,
+    room_size: int = ROOM_SIZE,
+) -> None:
+    """Keep a prediction; the same nickname's earlier one of that lesson is replaced, if it is the owner's."""
     room, nickname = checked_name("room", room), checked_name("nickname", nickname)
     if not _LESSON.fullmatch(lesson):
         raise StoreError(must("lesson", "1 to 64 letters, digits and hyphens", lesson[:40]))
@@ -28,10 +43,9 @@ def record(store: Store, room: str, lesson: str, nickname: str, value: str) -> N
     table = schema.prediction
     same = (table.c.room == room, table.c.lesson == lesson)
     with store.write() as connection:
+        one_launch_at_a_time(connection)
+        _take_name(connection, room, nickname, owner, room_size)
         connection.execute(delete(table).where(*same, table.c.nickname == nickname))
-        counted = select(func.count()).select_from(table).where(*same)
-        if int(connection.execute(counted).scalar_one()) >= MOST_IN_A_ROOM:
-            raise LimitExceeded(f"Room {room!r} is full: {MOST_IN_A_ROOM} predictions.")
         connection.execute(
             insert(table).values(
                 room=room, lesson=lesson, nickname=nickname, value=value, created=time.time()
@@ -39,12 +53,30 @@ def record(store: Store, room: str, lesson: str, nickname: str, value: str) -> N
         )
 
 
+def _take_name(connection: Connection, room: str, nickname: str, owner: OwnerHash, room_size: int) -> None:
+    """The nickname is the owner's from now on; refused where it is someone else's or the room is full."""
+    table = schema.prediction
+    chosen = select(table.c.nickname, table.c.value).where(table.c.room == room, table.c.lesson == _TAKEN)
+    owners = {str(name): str(whose) for name, whose in connection.execute(chosen)}
+    if owners.get(nickname) == owner:
+        return
+    if nickname in owners:
+        raise NotAllowed(f"Nickname {nickname!r} is someone else's in room {room!r}: take another.")
+    if len(owners) >= room_size:
+        raise LimitExceeded(f"Room {room!r} is full: {room_size} nicknames.")
+    if owner != LOCAL_OWNER and sum(whose == owner for whose in owners.values()) >= MOST_NAMES:
+        raise LimitExceeded(f"You have {MOST_NAMES} nicknames in room {room!r}: use one of them.")
+    connection.execute(
+        insert(table).values(room=room, lesson=_TAKEN, nickname=nickname, value=owner, created=time.time())
+    )
+
+
 def predictions(store: Store, room: str, lesson: str) -> list[str]:
     """What was predicted in a room, oldest first; who predicted it stays in the store."""
     table = schema.prediction
     chosen = select(table.c.value).where(table.c.room == checked_name("room", room), table.c.lesson == lesson)
     with store.read() as connection:
-        rows = connection.execute(chosen.order_by(table.c.created).limit(MOST_IN_A_ROOM))
+        rows = connection.execute(chosen.order_by(table.c.created))
         return [str(value) for value in rows.scalars()]
 
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import types
 import typing
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -109,7 +109,13 @@ def _type_in(annotation: Any) -> Any:
 def _model_of(kind: type[events.Event]) -> type[EventIn]:
     """The fields that an event of this kind must have, as the pages read them."""
     hints = typing.get_type_hints(kind)
-    own = {f.name: (_type_in(hints[f.name]), ...) for f in fields(kind) if f.name != "t"}
+    own: dict[str, Any] = {}
+    for f in fields(kind):
+        if f.default is MISSING:
+            own[f.name] = (_type_in(hints[f.name]), ...)
+        else:  # of a later version than the file may be
+            own[f.name] = (_type_in(hints[f.name]) | None, None)
+    del own["t"]
     if kind is events.Forked:
         own["parent"] = (Id, ...)
     if kind is events.Finished:

@@ -11,9 +11,9 @@ import pytest
 from dsebo.lessons import LessonError, load_lessons, parse_lesson
 from dsebo.runs.data import RunData
 from dsebo.runs.manager import RunManager
-from dsebo.store import classroom as kept
-from dsebo.store.classroom import predictions, record
-from dsebo.store.errors import LimitExceeded, StoreError
+from dsebo.store.classroom import MOST_NAMES, predictions, record
+from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
+from dsebo.store.rows import owner_hash
 
 GOOD = (
     "title: t\nquestion: q\nmeasure: {}\nrun: A | ?D=50&d_e=8\nrun: B | centre\n\nread\n\n## Answer\n\nwhy\n"
@@ -93,7 +93,7 @@ def test_a_teachers_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "cannot be read" in load_lessons()[1][0]
 
 
-def test_predictions_of_a_room(manager: RunManager, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_of_a_room(manager: RunManager) -> None:
     store = manager.store
     record(store, " Room  5 ", "x", "Ada", "9")
     record(store, "Room 5", "x", "Bob", "12")
@@ -103,7 +103,21 @@ def test_predictions_of_a_room(manager: RunManager, monkeypatch: pytest.MonkeyPa
     for room, name, value in (("<b>", "A", "1"), ("R", "", "1"), ("R", "x" * 41, "1"), ("R", "A", "")):
         with pytest.raises(StoreError, match=r"^(room|nickname|prediction) must be 1 to"):
             record(store, room, "x", name, value)
-    monkeypatch.setattr(kept, "MOST_IN_A_ROOM", 2)
     with pytest.raises(LimitExceeded, match="full"):
-        record(store, "Room 5", "x", "Cem", "3")
-    record(store, "Room 5", "x", "Bob", "13")  # one who is in stays in
+        record(store, "Room 5", "x", "Cem", "3", room_size=2)
+    record(store, "Room 5", "x", "Bob", "13", room_size=2)  # one who is in stays in
+
+
+def test_a_nickname_belongs_to_whoever_took_it(manager: RunManager) -> None:
+    store, ada, eve = manager.store, owner_hash("ada"), owner_hash("eve")
+    record(store, "R", "x", "Ada", "9", ada)
+    with pytest.raises(NotAllowed, match="someone else's in room 'R'"):
+        record(store, "R", "x", "Ada", "1", eve)
+    with pytest.raises(NotAllowed, match="someone else's"):
+        record(store, "R", "y", "Ada", "1", eve)  # in no lesson
+    assert predictions(store, "R", "x") == ["9"]
+    record(store, "S", "x", "Ada", "1", eve)  # another room
+    for i in range(MOST_NAMES):
+        record(store, "R", "x", f"Eve {i}", "1", eve)
+    with pytest.raises(LimitExceeded, match="You have 3 nicknames"):
+        record(store, "R", "x", "Eve 9", "1", eve)  # one browser does not fill a room

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dsebo.lessons import parse_lesson
 from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
 from dsebo.store.classroom import predictions
+from dsebo.transfer import export_json, import_bytes
 from dsebo.ui.learn import lesson_view
 from tests.pages.conftest import ROOT, open_page, said, wait_for
 
@@ -83,6 +85,28 @@ def test_from_prediction_to_answer(manager: RunManager) -> None:
     predict(again, float(row.d or 0))
     assert manager.store.count_runs() == 1  # the stored run is shown again
     assert "as predicted" in said(again)
+
+
+def test_a_forged_run_is_no_answer(manager: RunManager) -> None:
+    predict(open_page("lessons", lesson="tiny"), 9)
+    wait_for(lambda: manager.store.list_runs()[0].state == "finished")
+    true = manager.store.list_runs()[0]
+    forged = import_bytes(manager.store, export_json(manager.store, [true.id]), "run.json")[0]
+    manager.delete(true.id)
+    predict(open_page("lessons", lesson="tiny"), 9)
+    assert manager.store.count_runs() == 2  # it was computed again
+    at = open_page("lessons", lesson="tiny", guess="9", runs=forged[:12])
+    assert "not those of this lesson" in said(at)
+    assert "The answer" not in said(at)
+
+
+def test_a_classmates_unfinished_run_is_not_waited_for(manager: RunManager) -> None:
+    config = parse_lesson("tiny", TINY).runs[0].config
+    assert config is not None
+    slow = manager.launch(config, tags=[lesson_view.TAG], speed=0.5, owner="a" * 32)[0]
+    predict(open_page("lessons", lesson="tiny"), 9)
+    assert manager.store.count_runs() == 2
+    manager.cancel(slow, owner="a" * 32)
 
 
 def test_a_room_sees_its_distribution(manager: RunManager) -> None:

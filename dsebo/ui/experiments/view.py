@@ -93,6 +93,8 @@ def _grouped(text: str) -> list[RunRow]:
         rows += found
     if missing:
         links.say([f"{missing} of the link's {len(groups)} groups of runs are not in this store."])
+    if imported := sum(row.imported for row in rows):
+        links.say([f"Of these runs {imported} came from files: nobody here computed them."])
     alike = [row for row in rows if _task(row) == _task(rows[0])][:MAX_RACE_RUNS]
     if len(alike) < len(rows):
         links.say(["The link's runs are not all of one function: only those of the first are shown."])

@@ -124,7 +124,8 @@ def _ask(lesson: Lesson, now: Asked) -> None:
     try:
         store = session.manager().store
         if room and "room" not in now.hide:
-            record(store, room, lesson.key, nickname, guess)
+            size = session.manager().settings.room_size
+            record(store, room, lesson.key, nickname, guess, owner_hash(session.owner()), size)
         runs = [_find_or_launch(lesson, run) for run in lesson.runs if not run.is_centre]
     except (StoreError, ConfigError, LimitExceeded) as error:
         st.error(plain(str(error)))
