@@ -123,8 +123,11 @@ METHOD = FieldSpec(
 REPEATS = FieldSpec(
     "repeats", "Repeats", "n", "Runs from as many seeds, counted up from the seed.", "int", 1, False, 1, 100
 )
+LEAST_SPEED, MOST_SPEED = 0.05, 1000.0  # evaluations per second
 SPEED_HELP = "Evaluations per second, for demonstrations; empty: as fast as it goes."
-SPEED = FieldSpec("speed", "Speed", "", SPEED_HELP, "float", None, False, 0, 1000, True, True)
+SPEED = FieldSpec(
+    "speed", "Speed", "", SPEED_HELP, "float", None, False, LEAST_SPEED, MOST_SPEED, optional=True
+)
 OF_LAUNCH = {"repeats": 1, "speed": None}  # not part of a run's config, with what they usually are
 LARGEST_INPUT = 2**53 - 1  # beyond it a browser's number input loses digits
 

@@ -199,7 +199,7 @@ class ExperimentSlots(FairSlots):
         self._store, self._run, self._wanted = store, run, wanted
         self._opened = self._paused = False
 
-    def acquire(self, stop: threading.Event) -> bool:
+    def acquire(self, stop: threading.Event, owner: str = "", expected: float = 0.0) -> bool:
         """Wait until the next evaluation may start; False when the run is to end instead."""
         while not stop.is_set():
             wanted = self._wanted.now()

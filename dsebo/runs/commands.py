@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from dsebo.config import MAX_BUDGET, RunConfig
+from dsebo.parsing import LEAST_SPEED, MOST_SPEED
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
@@ -35,9 +36,12 @@ def order(store: Store, run_id: str, wanted: str, steps: int = 0) -> str | None:
     with store.write() as connection:
         row = connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one()
         free = row.state not in ACTIVE or is_free(row, time.time())
-        state = "interrupted" if free and row.state in ACTIVE else str(row.state)
+        left_paused = row.state == "paused" and row.lease_token is None  # its thread was given up
+        state = "interrupted" if free and row.state in ACTIVE and not left_paused else str(row.state)
         values: dict[str, Any] = {"wanted": wanted, "steps": row.steps + steps if steps else 0}
-        if wanted == "cancel" and state in ("queued", "interrupted"):  # nobody reads orders for it
+        if wanted == "pause" and not steps and left_paused:
+            return None
+        if wanted == "cancel" and (left_paused or state in ("queued", "interrupted")):  # nobody reads orders
             values |= {"state": "cancelled", "finished": time.time(), **NO_LEASE}
         elif free:
             return state
@@ -77,8 +81,8 @@ def checked_speed(speed: float | None) -> float | None:
     """Evaluations per second."""
     if speed is None:
         return None
-    if not math.isfinite(speed) or not 0.001 <= speed <= 1000:
-        raise StoreError(must("speed", "a number from 0.001 to 1000", speed))
+    if not math.isfinite(speed) or not LEAST_SPEED <= speed <= MOST_SPEED:
+        raise StoreError(must("speed", f"a number from {LEAST_SPEED:g} to {MOST_SPEED:g}", speed))
     return float(speed)
 
 

@@ -7,21 +7,21 @@ import logging
 import threading
 import time
 import weakref
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, predict
 from dsebo.runs import commands
 from dsebo.runs.limits import check_limits
+from dsebo.runs.places import Job, Place, Places
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.settings import Settings
 from dsebo.store.errors import LeaseLost, NotAllowed, StoreError
 from dsebo.store.forking import create_fork, plan_fork
-from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.leases import Heartbeat
 from dsebo.store.restoring import check_can_go_on
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash, RunRow, owner_hash
 from dsebo.store.schema import ACTIVE
@@ -58,8 +58,8 @@ class RunManager:
         self._slots = FairSlots(count, CoreTokens(count, live=True))
         self._heartbeat = Heartbeat(store)
         self._lock = threading.RLock()
-        self._queue: dict[str, tuple[Lease, str]] = {}  # by run id, in order; with its owner
-        self._sessions: dict[str, tuple[Session, threading.Thread, str]] = {}
+        self._places = Places(lambda: self.settings)
+        self._sessions: dict[str, tuple[Session, threading.Thread]] = {}  # of the runs at work
         self._closed = False
         store.mark_interrupted()
         _open.add(self)
@@ -98,7 +98,9 @@ class RunManager:
         asked = [(config, config.budget, 0) for config in configs]
         self._refuse_when_closed()
         leases = create(self.store, new, lambda c: check_limits(c, self.settings, whose, asked))
-        self._take_on(leases, whose)
+        self._take_on(
+            [Job(lease, whose, _memory(config)) for lease, config in zip(leases, configs, strict=True)]
+        )
         return [lease.run_id for lease in leases]
 
     def fork(
@@ -131,7 +133,7 @@ class RunManager:
         new = NewRuns([fork.config], names, new_tags, whose, new_speed, paused, ghost=fork.parent.id)
         asked = [(fork.config, fork.budget, fork.at)]
         lease = create_fork(self.store, fork, new, lambda c: check_limits(c, self.settings, whose, asked))
-        self._take_on([lease], whose)
+        self._take_on([Job(lease, whose, _memory(fork.config, fork.budget))])
         return lease.run_id
 
     def pause(self, run_id: str, owner: str = LOCAL_OWNER) -> None:
@@ -211,13 +213,13 @@ class RunManager:
                 return
             self._closed = True
             sessions = list(self._sessions.values())
-            leases = [lease for lease, _ in self._queue.values()]
-            self._queue.clear()
-        for session, _, _ in sessions:
+            leases = [job.lease for job in self._places.queue.values()]
+            self._places.queue.clear()
+        for session, _ in sessions:
             session.stop()
-        for _, thread, _ in sessions:
+        for _, thread in sessions:
             thread.join(max(0.0, deadline - time.monotonic()))
-        leases += [session.lease for session, thread, _ in sessions if thread.is_alive()]
+        leases += [session.lease for session, thread in sessions if session.queued or thread.is_alive()]
         try:
             if leases:
                 interrupt(self.store, [lease.token for lease in leases])
@@ -261,34 +263,28 @@ class RunManager:
             raise StoreError(
                 f"Run {row.short_id} has finished its {row.budget} evaluations: extend it to go on."
             )
-        self._take_on([claim(self.store, row.id, wanted, steps, self._check(row, row.budget))], row.owner)
+        memory = _memory(RunConfig.from_json(row.config_json), row.budget)
+        lease = claim(self.store, row.id, wanted, steps, self._check(row, row.budget))
+        self._take_on([Job(lease, row.owner, memory)])
 
-    def _take_on(self, leases: list[Lease], owner: str) -> None:
-        self._heartbeat.hold(leases)
+    def _take_on(self, jobs: list[Job]) -> None:
+        self._heartbeat.hold([job.lease for job in jobs])
         with self._lock:
-            self._queue.update({lease.run_id: (lease, owner) for lease in leases})
+            self._places.queue.update({job.lease.run_id: job for job in jobs})
             self._start_some()
 
     def _start_some(self) -> None:
-        """Start queued runs while there is room, first those of the owner with the fewest at work."""
-        of_all, of_owner = self.settings.limits.all, self.settings.owner_limits
-        while self._queue and not self._closed:
-            at_work = Counter(owner for _, _, owner in self._sessions.values())
-            run_id = min(self._queue, key=lambda key: at_work[self._queue[key][1]])
-            lease, owner = self._queue[run_id]
-            if of_all.active is not None and len(self._sessions) >= of_all.active:
-                return
-            if of_owner.active is not None and at_work[owner] >= of_owner.active:
-                return
-            del self._queue[run_id]
-            session = Session(self.store, lease, self._heartbeat, self._slots)
+        """Start queued runs while there is room."""
+        while not self._closed and (job := self._places.start_next()) is not None:
+            run_id, place = job.lease.run_id, _ManagedPlace(self, job)
+            session = Session(self.store, job.lease, self._heartbeat, self._slots, place, job.owner)
             thread = threading.Thread(
-                target=self._work, args=(session,), name=f"dsebo-run-{run_id[:8]}", daemon=True
+                target=self._work, args=(session, job), name=f"dsebo-run-{run_id[:8]}", daemon=True
             )
-            self._sessions[run_id] = (session, thread, owner)
+            self._sessions[run_id] = (session, thread)
             thread.start()
 
-    def _work(self, session: Session) -> None:
+    def _work(self, session: Session, job: Job) -> None:
         """What a thread does."""
         run_id = session.lease.run_id
         try:
@@ -303,7 +299,9 @@ class RunManager:
         finally:
             with self._lock:
                 if self._sessions.get(run_id, (None,))[0] is session:
-                    del self._sessions[run_id]
+                    del self._sessions[run_id], self._places.at_work[run_id]
+                if session.queued and not self._closed:
+                    self._places.queue[run_id] = job
                 self._start_some()
 
     def _nudge(self, run_id: str) -> None:
@@ -313,9 +311,39 @@ class RunManager:
 
     def _forget_queued(self, run_id: str) -> None:
         with self._lock:
-            queued = self._queue.pop(run_id, None)
+            queued = self._places.queue.pop(run_id, None)
         if queued is not None:
-            self._heartbeat.drop(queued[0])
+            self._heartbeat.drop(queued.lease)
+
+
+class _ManagedPlace(Place):
+    """A place that a manager gives and takes."""
+
+    def __init__(self, manager: RunManager, job: Job) -> None:
+        self._manager, self._job = manager, job
+        self.memory_bytes = job.memory_bytes
+
+    def wait(self) -> None:
+        """See `Place.wait`."""
+        if not self._job.waiting:
+            with self._manager._lock:
+                self._manager._places.wait(self._job)
+                self._manager._start_some()
+
+    def go_on(self) -> None:
+        """See `Place.go_on`."""
+        if self._job.waiting:
+            with self._manager._lock:
+                self._manager._places.go_on(self._job)
+
+    def must_leave(self) -> bool:
+        """See `Place.must_leave`."""
+        with self._manager._lock:
+            return self._manager._places.must_leave(self._job)
+
+
+def _memory(config: RunConfig, budget: int | None = None) -> int:
+    return predict(config, budget).memory_bytes
 
 
 @atexit.register

@@ -1,6 +1,6 @@
 """Slots: how many evaluations may run at a time, and the cores that all processes share.
 
-Within a process a slot is had first come first served. Among all processes of a user a token for
+Within a process slots are shared equally among owners. Among all processes of a user a token for
 each core is a lock on a file, so the operating system takes it back when a process dies. The files
 are in a folder of the machine's own (never a shared home), or in that which DSEBO_CORES names.
 Live runs come first: while one of them waits, a sweep's workers let it pass. Where there are no
@@ -9,12 +9,13 @@ such locks (not a Unix, no folder to write to) nobody waits for anything.
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import logging
 import os
 import tempfile
 import threading
 import time
-from collections import deque
 from functools import cache
 from pathlib import Path
 
@@ -27,13 +28,20 @@ except ImportError:  # not a Unix
 
 LIVE_PATIENCE = 2.0  # seconds after which a live run goes on without a token
 _SWEEP_PATIENCE = 1.0  # seconds after which a sweep's worker no longer lets live runs pass
+_LEAST_SECONDS = 0.001  # that an evaluation counts for, so that owners take turns at quick ones
 _LIVE_POLL, _SWEEP_POLL = 0.001, 0.002
 
 _log = logging.getLogger(__name__)
 
 
 class FairSlots:
-    """A semaphore that serves in the order of asking, so that every run's curve moves.
+    """A semaphore that shares time equally among owners, and serves each owner's runs in the order of asking.
+
+    Each owner has a clock, which runs on by what its evaluations take. Whoever asks is tagged with
+    what that clock will show when the evaluation is done, and the lowest tag is served first. So twenty
+    runs of one owner do not slow the one run of another, nor do long evaluations short ones. The clock of
+    someone who did not ask for a while is put forward to that of the last who was served: idle time
+    is not saved up.
 
     Args:
         count: Slots of this process.
@@ -44,22 +52,39 @@ class FairSlots:
     def __init__(self, count: int, cores: CoreTokens | None = None) -> None:
         self._free = count
         self._cores = cores
-        self._waiting: deque[object] = deque()
+        self._waiting: list[tuple[float, int]] = []  # heap of (tag, order of asking)
+        self._asked = itertools.count()
+        self._clocks: dict[str, float] = {}  # of owners that are ahead
+        self._now = 0.0  # the clock of the last who was served, before that
+        self._held = threading.local()  # by whom a thread has its slot, since when, and what was expected
         self._changed = threading.Condition()
 
-    def acquire(self, stop: threading.Event) -> bool:
-        """Wait for a slot; False when `stop` is set first (and `wake` called)."""
-        ticket = object()
+    def acquire(self, stop: threading.Event, owner: str = "", expected: float = 0.0) -> bool:
+        """Wait for a slot; False when `stop` is set first (and `wake` called).
+
+        Args:
+            stop: Ends the waiting.
+            owner: Who asks.
+            expected: Seconds that the slot will be held for, as far as is known.
+        """
         with self._changed:
-            self._waiting.append(ticket)
-            while not stop.is_set() and not (self._free > 0 and self._waiting[0] is ticket):
+            expected = max(expected, _LEAST_SECONDS)
+            began = max(self._now, self._clocks.get(owner, 0.0))
+            self._clocks[owner] = began + expected
+            ticket = (began + expected, next(self._asked))
+            heapq.heappush(self._waiting, ticket)
+            while not stop.is_set() and not (self._free > 0 and self._waiting[0] == ticket):
                 self._changed.wait()
             self._waiting.remove(ticket)
+            heapq.heapify(self._waiting)
             if stop.is_set():
+                self._run_on(owner, -expected)
                 self._changed.notify_all()  # who stood behind us may be first now
                 return False
+            self._now = max(self._now, began)
             self._free -= 1
             self._changed.notify_all()
+        self._held.by = (owner, time.monotonic(), expected)
         if self._cores is None or self._cores.acquire(stop, LIVE_PATIENCE) or not stop.is_set():
             return True
         self.release()
@@ -69,9 +94,18 @@ class FairSlots:
         """Give the slot to the next."""
         if self._cores is not None:
             self._cores.release()
+        owner, since, expected = self._held.by
         with self._changed:
+            self._run_on(owner, time.monotonic() - since - expected)
             self._free += 1
             self._changed.notify_all()
+
+    def _run_on(self, owner: str, seconds: float) -> None:
+        """Put an owner's clock forward or back; one that is not ahead need not be kept."""
+        clock = self._clocks.get(owner, self._now) + seconds
+        self._clocks[owner] = clock
+        if clock <= self._now:
+            del self._clocks[owner]
 
     def wake(self) -> None:
         """Let those who wait look at their `stop` again."""

@@ -9,8 +9,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from dsebo.config import RunConfig
 from dsebo.events import Event, Started
+from dsebo.parsing import LEAST_SPEED
 from dsebo.run import Runner
 from dsebo.runs import commands
+from dsebo.runs.places import Place
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store import schema
 from dsebo.store.errors import LeaseLost, StoreError
@@ -19,19 +21,46 @@ from dsebo.store.leases import Heartbeat, Lease, release, set_state
 from dsebo.store.restoring import check_can_go_on, open_runner
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
-from dsebo.store.writing import NewRuns, Order, begin, claim, commit_step, create, finish_if_done, read_order
+from dsebo.store.writing import (
+    NewRuns,
+    Order,
+    begin,
+    claim,
+    commit_step,
+    create,
+    finish_if_done,
+    leave_paused,
+    read_order,
+)
 
 POLL_SECONDS = 0.25  # how soon a waiting run sees a command from another process
+PAUSE_SECONDS = 1800.0  # after which a paused run gives up its thread and its memory
+_OPEN_SECONDS_PER_BYTE = 2e-9  # of S, to draw it
 _STALE_SECONDS = 0.005  # of waiting for a slot, after which orders are read again
 
 _log = logging.getLogger(__name__)
 
 
 class Session:
-    """Works on a run whose lease it holds, and obeys its owner between two evaluations."""
+    """Works on a run whose lease it holds, and obeys its owner between two evaluations.
 
-    def __init__(self, store: Store, lease: Lease, heartbeat: Heartbeat, slots: FairSlots) -> None:
+    Slots are shared equally among owners; the place may be taken away, so that others get their turn.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lease: Lease,
+        heartbeat: Heartbeat,
+        slots: FairSlots,
+        place: Place | None = None,
+        owner: str = LOCAL_OWNER,
+    ) -> None:
         self.store, self.lease, self.heartbeat, self.slots = store, lease, heartbeat, slots
+        self.place, self.owner = place or Place(), owner
+        self.queued = False  # whether it left to be queued again, with its lease
+        self._paused_since: float | None = None
+        self._last_seconds = 0.0  # that an evaluation took: what the next is expected to take
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._next_due = 0.0  # monotonic time before which a slowed run waits
@@ -62,7 +91,8 @@ class Session:
             self._give_up("interrupted", None)
             raise
         finally:
-            self.heartbeat.drop(self.lease)
+            if not self.queued:
+                self.heartbeat.drop(self.lease)
 
     def _work(self) -> Iterator[Event]:
         opened = self._open()
@@ -77,6 +107,8 @@ class Session:
             if self._stop.is_set() or order.wanted == "cancel":
                 state = "cancelled" if order.wanted == "cancel" else "interrupted"
                 release(self.store, schema.run, self.lease, state)
+                return
+            if self._leaves(order):
                 return
             if not self._may_go(order):
                 order = self._wait(order)
@@ -93,7 +125,8 @@ class Session:
 
     def _open(self) -> tuple[Runner, Started | None] | None:
         """Drawing S is work too, and so is F(centre): they take a slot. None when stopped."""
-        if not self.slots.acquire(self._stop):
+        expected = _OPEN_SECONDS_PER_BYTE * self.place.memory_bytes
+        if not self.slots.acquire(self._stop, self.owner, expected):
             release(self.store, schema.run, self.lease, "interrupted")
             return None
         try:
@@ -110,19 +143,37 @@ class Session:
             return order.steps > 0
         return order.speed is None or time.monotonic() >= self._next_due
 
+    def _leaves(self, order: Order) -> bool:
+        """Make room where others need it, or after a long pause; the run can be opened again as it is."""
+        paused, now = order.wanted == "pause" and order.steps == 0, time.monotonic()
+        self._paused_since = (self._paused_since or now) if paused else None
+        too_long = self._paused_since is not None and now - self._paused_since >= PAUSE_SECONDS
+        may = (
+            paused or self._last_seconds > 0
+        )  # one evaluation at least: to be opened only would lead nowhere
+        if not (too_long or (may and self.place.must_leave())):
+            return False
+        if paused:
+            return leave_paused(self.store, self.lease)
+        set_state(self.store, schema.run, self.lease, "queued")
+        self.queued = True
+        return True
+
     def _wait(self, order: Order) -> Order:
         """Without a slot, until an order comes, the speed allows, or it is time to look again."""
         if order.wanted == "pause" and order.state != "paused":
             set_state(self.store, schema.run, self.lease, "paused")
         left = self._next_due - time.monotonic() if order.wanted == "run" else POLL_SECONDS
+        self.place.wait()
         self._wake.wait(max(0.0, min(POLL_SECONDS, left)))
         self._wake.clear()
         return read_order(self.store, self.lease)
 
     def _evaluate(self, runner: Runner, order: Order) -> tuple[list[Event], bool] | None:
         """One evaluation in a slot; (what happened, whether it was a single step)."""
+        self.place.go_on()
         asked = time.monotonic()
-        if not self.slots.acquire(self._stop):
+        if not self.slots.acquire(self._stop, self.owner, self._last_seconds):
             return None
         try:
             if self._wake.is_set() or time.monotonic() - asked > _STALE_SECONDS:
@@ -133,8 +184,11 @@ class Session:
             if order.wanted == "run" and order.state != "running":
                 set_state(self.store, schema.run, self.lease, "running")
             if order.speed is not None:
-                self._next_due = time.monotonic() + 1.0 / order.speed
-            return runner.step(), order.wanted == "pause"
+                self._next_due = time.monotonic() + 1.0 / max(order.speed, LEAST_SPEED)
+            began = time.monotonic()
+            events = runner.step()
+            self._last_seconds = time.monotonic() - began
+            return events, order.wanted == "pause"
         finally:
             self.slots.release()
 

@@ -106,7 +106,9 @@ def shown_state(row: Any, now: float, alive: Callable[[Holder], bool | None] = H
     """The state as it is, not as it was last written: a dead holder writes nothing."""
     if row.state not in ACTIVE:
         return str(row.state)
-    if row.lease_token is None or alive(_holder(row)) is False:
+    if row.lease_token is None:  # a pause that was left for long is nobody's work, and stays one
+        return "paused" if row.state == "paused" else "interrupted"
+    if alive(_holder(row)) is False:
         return "interrupted"
     if row.lease_expires < now:
         return "stalled"
@@ -188,7 +190,7 @@ def read_wanted(store: Store, table: Table, lease: Lease) -> str:
 
 
 def set_state(store: Store, table: Table, lease: Lease, state: str) -> None:
-    """Between "running" and "paused"."""
+    """Between "running", "paused" and "queued"."""
     with store.write() as connection:
         update_held(connection, table, lease, {"state": state})
 

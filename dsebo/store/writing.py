@@ -228,6 +228,15 @@ def _end(connection: Connection, lease: Lease, runner: Runner) -> None:
     update_held(connection, _run, lease, values)
 
 
+def leave_paused(store: Store, lease: Lease) -> bool:
+    """Let go of a paused run, which stays paused until it is resumed; False where it just was."""
+    paused = (_run.c.wanted == "pause", _run.c.steps == 0)
+    held = (_run.c.id == lease.run_id, _run.c.lease_token == lease.token)
+    with store.write() as connection:
+        left = connection.execute(update(_run).where(*held, *paused).values(state="paused", **NO_LEASE))
+    return left.rowcount == 1
+
+
 def interrupt(store: Store, tokens: list[str]) -> None:
     """Take the runs of these leases from whoever still works on them: the process ends."""
     with store.write() as connection:

@@ -162,7 +162,7 @@ def test_a_run_in_the_queue_says_that_it_waits(manager: RunManager) -> None:
         update={"all": manager.settings.limits.all.model_copy(update={"active": 1})}
     )
     manager.settings = manager.settings.model_copy(update={"limits": limits})
-    paused(manager, steps=1)
+    manager.launch(parse_flat({**SMALL, "budget": 2000}))
     waiting = manager.launch(parse_flat({**SMALL, "seed": 2}))[0]
     at = open_page("run", run=waiting)
     assert not at.exception

@@ -103,7 +103,7 @@ def test_speed_is_evaluations_a_second(store: Store, manager: RunManager) -> Non
     assert 3 <= made <= 10 * took + 2
     assert store.get_run(run_id).speed == 10
     for wrong in (0, -1, float("nan"), 1e9):
-        with pytest.raises(StoreError, match=r"speed must be a number from 0\.001 to 1000"):
+        with pytest.raises(StoreError, match=r"speed must be a number from 0\.05 to 1000"):
             manager.set_speed(run_id, wrong)
     manager.cancel(run_id)
 
@@ -198,7 +198,7 @@ def test_slots_are_taken_for_each_evaluation(store: Store, slow_steps: dict[str,
 def test_a_paused_or_slowed_run_holds_no_slot(store: Store) -> None:
     manager = RunManager(store, Settings(slots=1))
     paused = manager.launch(small(budget=50, method="random"), paused=True)[0]
-    slowed = manager.launch(small(budget=50, method="random"), speed=0.01)[0]
+    slowed = manager.launch(small(budget=50, method="random"), speed=0.05)[0]
     wait_state(store, paused, "paused")
     wait_for(lambda: done(store, slowed) == 1)
     quick = manager.launch(small(budget=10, method="random"))[0]
@@ -223,13 +223,13 @@ def test_beyond_the_active_limit_runs_queue_and_owners_take_turns(
     manager.close()
 
 
-def test_a_queued_run_can_be_cancelled_and_stepped(store: Store) -> None:
+def test_a_queued_run_can_be_cancelled_and_stepped(store: Store, slow_steps: dict[str, Any]) -> None:
     limits = LimitSettings(all=Limits(active=1, queued=10))
     manager = RunManager(store, Settings(slots=1, limits=limits))
     config = small(budget=5, method="random")
-    first = manager.launch(config, paused=True)[0]
+    first = manager.launch(small(budget=500, method="random"))[0]
     second, third = manager.launch(config.seeds(2))
-    wait_state(store, first, "paused")
+    wait_state(store, first, "running")
     manager.cancel(second)
     assert store.get_run(second).state == "cancelled"
     manager.step(third)

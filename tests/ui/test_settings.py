@@ -92,7 +92,7 @@ def test_a_form_hands_over_only_what_was_changed() -> None:
         ({"variant": "other"}, "one of paper, authors"),
         ({"seed": "9" * 60}, "a whole number"),
         ({"repeats": "1000000"}, "to 100"),
-        ({"speed": "-1"}, "above 0"),
+        ({"speed": "-1"}, "from 0.05"),
         ({"method": "no"}, "one of dsebo"),
         ({"nonsense": "1"}, "is not a setting"),
     ],
