@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from dsebo.store.errors import StoreAway
 from dsebo.text import plain
 from dsebo.ui import links, live, session
+from dsebo.ui.refresh import wait_for_database
 
 st.set_page_config("DSEBO explorer", live.icon(), layout="wide", initial_sidebar_state=380)
 titles = {
@@ -36,12 +38,15 @@ if shown == "run" and "lesson" in st.query_params:  # a class is given the app's
 links.at(shown)
 links.go_where_wanted()
 live.load()
-session.remember_owner()
 messages = st.container()
-page.run()
-if shown in ("run", "race", "sweep"):
-    with st.sidebar:
-        session.lecturer_entry()
+try:
+    session.remember_owner()
+    page.run()
+    if shown in ("run", "race", "sweep"):
+        with st.sidebar:
+            session.lecturer_entry()
+except StoreAway as error:
+    wait_for_database(error)
 with messages:
     for sentence in links.unusable():
         st.warning(plain(sentence))

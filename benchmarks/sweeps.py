@@ -65,7 +65,7 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         os.environ["DSEBO_CORES"] = str(folder / "cores")
         os.environ["DSEBO_SETTINGS"] = str(_empty(folder / "settings.toml"))
-        postgres = stack.enter_context(running_postgres())
+        postgres = stack.enter_context(running_postgres()).address
         cluster = Cluster(folder)
         stack.callback(cluster.close)
         for _ in range(2):

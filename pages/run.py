@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dsebo.store.errors import StoreError
+from dsebo.store.errors import StoreAway, StoreError
 from dsebo.text import plain
 from dsebo.ui import links
 from dsebo.ui.run import start
@@ -23,6 +23,8 @@ links.write(start.link(run_id, changes))
 if run_id is not None:
     try:
         watch(run_id)
+    except StoreAway:  # the router waits for the database
+        raise
     except StoreError as error:
         st.error(plain(str(error)))
 if config is not None:

@@ -109,13 +109,35 @@ def _missing(why: str) -> None:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of the first database of a server that all tests share."""
-    with running_postgres() as address:
-        yield address
+    with running_postgres() as server:
+        yield server.address
+
+
+class Postgres:
+    """A PostgreSQL server on loopback that can be stopped and started again."""
+
+    def __init__(self, binaries: Path, folder: Path, common: dict[str, Any]) -> None:
+        self._binaries, self._folder, self._common = binaries, folder, common
+        self._port = _free_port()
+        self.address = f"postgresql+psycopg://dsebo@127.0.0.1:{self._port}/postgres"
+
+    def start(self) -> None:
+        place = ["-D", self._folder / "data", "-k", self._folder, "-h", "127.0.0.1", "-p", str(self._port)]
+        with (self._folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                [self._binaries / "postgres", *place, "-F"], stdout=log, stderr=log, **self._common
+            )
+        _wait_until_up(self.address, self._server, self._folder / "log")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """SIGINT: as on a restart, every connection is cut; SIGQUIT: as after a crash."""
+        self._server.send_signal(how)
+        self._server.wait(30)
 
 
 @contextmanager
-def running_postgres() -> Iterator[str]:
-    """A PostgreSQL server on loopback; the address of its first database."""
+def running_postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server of its own."""
     binaries = _binaries()
     if binaries is None:
         _missing("PostgreSQL's server binaries are not installed.")
@@ -135,21 +157,12 @@ def running_postgres() -> Iterator[str]:
         capture_output=True,
         **common,
     )
-    port = _free_port()
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [binaries / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port), "-F"],
-            stdout=log,
-            stderr=log,
-            **common,
-        )
-    address = f"postgresql+psycopg://dsebo@127.0.0.1:{port}/postgres"
+    server = Postgres(binaries, folder, common)
     try:
-        _wait_until_up(address, server, folder / "log")
-        yield address
+        server.start()
+        yield server
     finally:
-        server.send_signal(signal.SIGQUIT)  # at once: its data is thrown away
-        server.wait(30)
+        server.stop(signal.SIGQUIT)  # at once: its data is thrown away
         shutil.rmtree(folder, ignore_errors=True)
 
 

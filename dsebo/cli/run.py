@@ -71,6 +71,7 @@ def _say_id(run_id: str) -> None:
 def check_within_limits(store: Store, configs: Sequence[RunConfig]) -> None:
     """Refuse, with the figure, a run over the limits; they run one by one."""
     settings, mark = Settings.load(), owner_hash(LOCAL_OWNER)
+    store.mark_interrupted()  # what a dead process left counts no more
     with store.read() as connection:
         for config in configs:
             check_limits(connection, settings, mark, [(config, config.budget, 0)])

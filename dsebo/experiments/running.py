@@ -16,8 +16,9 @@ from dsebo.experiments.records import ExperimentRow, claim, get_experiment
 from dsebo.experiments.spec import Planned
 from dsebo.experiments.worker import POLL_SECONDS, Outcome, Task
 from dsebo.store import leases, schema
-from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store.errors import LeaseLost, StoreAway, StoreError
 from dsebo.store.leases import Heartbeat, Lease
+from dsebo.store.patience import Waiting
 from dsebo.store.store import Store
 
 _AGAIN_SECONDS = 1.0  # until a run that another process works on is looked at again
@@ -42,11 +43,11 @@ def run_experiment(
     work = _Work(store, get_experiment(store, lease.run_id), lease, engine, watch)
     try:
         state, error = work.through()
-        leases.release(store, schema.experiment, lease, state, error)
+        work.waiting.do(lambda again: leases.release(store, schema.experiment, lease, state, error, again))
     except LeaseLost:  # deleted, or taken over: its workers stop by themselves
         work.let_go()
     except StoreError as failure:
-        _mark(store, lease, "failed", str(failure))
+        _mark(store, lease, "interrupted" if isinstance(failure, StoreAway) else "failed", str(failure))
         work.let_go()
         raise
     except BaseException:
@@ -56,7 +57,7 @@ def run_experiment(
     finally:
         heartbeat.drop(lease)
         heartbeat.close()
-    return get_experiment(store, lease.run_id)
+    return work.waiting.do(lambda _: get_experiment(store, lease.run_id))
 
 
 def _mark(store: Store, lease: Lease, state: str, error: str | None) -> None:
@@ -74,6 +75,7 @@ class _Work:
         self, store: Store, experiment: ExperimentRow, lease: Lease, engine: Engine, watch: Watcher | None
     ) -> None:
         self.store, self.experiment, self.lease, self.engine = store, experiment, lease, engine
+        self.waiting = Waiting(f"Experiment {experiment.short_id}")
         self.watcher = _Watching(store, experiment, watch)
         self.url = store.engine.url.render_as_string(hide_password=False)
         self.parent = os.getpid() if engine.local else None
@@ -87,10 +89,14 @@ class _Work:
     def _to_do(self) -> list[Planned]:
         """The runs that have not finished; every cell's first seed before any second one."""
         spec = self.experiment.spec
-        states = frame(self.store, spec, self.experiment.owner)["state"]
+        states = self._frame()["state"]
         left = [run for run, state in zip(spec.planned(), states, strict=True) if state != "finished"]
         place = {seed: i for i, seed in enumerate(spec.seeds)}
         return sorted(left, key=lambda run: place[run.seed])
+
+    def _frame(self) -> pd.DataFrame:
+        spec, owner = self.experiment.spec, self.experiment.owner
+        return self.waiting.do(lambda _: frame(self.store, spec, owner), slow=True)
 
     def through(self) -> tuple[str, str | None]:
         """Work until nothing is left; (the state, what is to be said of it)."""
@@ -117,10 +123,10 @@ class _Work:
         """What is wanted now; the experiment's state says what is done about it."""
         if time.monotonic() - self._looked < POLL_SECONDS:
             return before
-        wanted = leases.read_wanted(self.store, schema.experiment, self.lease)
+        wanted = self.waiting.do(lambda _: leases.read_wanted(self.store, schema.experiment, self.lease))
         state = "paused" if wanted == "pause" else "running"
         if state != self.state:
-            leases.set_state(self.store, schema.experiment, self.lease, state)
+            self.waiting.do(lambda _: leases.set_state(self.store, schema.experiment, self.lease, state))
             self.state = state
         self._looked = time.monotonic()
         return wanted
@@ -205,12 +211,15 @@ class _Work:
         self.engine.replace()
 
     def _evaluated(self, planned: Planned) -> int:
-        with self.store.read() as connection:
-            known = find_runs(connection, [planned], self.experiment.owner).get(planned.hash)
-        return known[0].n_done if known else 0
+        def read(_: bool) -> int:
+            with self.store.read() as connection:
+                known = find_runs(connection, [planned], self.experiment.owner).get(planned.hash)
+            return known[0].n_done if known else 0
+
+        return self.waiting.do(read)
 
     def _ending(self) -> tuple[str, str | None]:
-        states = frame(self.store, self.experiment.spec, self.experiment.owner)["state"]
+        states = self._frame()["state"]
         missed = Counter(states[states != "finished"])
         if not missed:
             return "finished", None
@@ -231,7 +240,12 @@ class _Watching:
         if self._watch is None or (not now and time.monotonic() < self._due):
             return
         began = time.monotonic()
-        self._watch(frame(self._store, self._experiment.spec, self._experiment.owner), state)
+        try:
+            runs = frame(self._store, self._experiment.spec, self._experiment.owner)
+        except StoreAway:  # those who work say that they wait
+            self._due = time.monotonic() + 0.5
+            return
+        self._watch(runs, state)
         took = time.monotonic() - began
         self._due = time.monotonic() + max(0.5, 10 * took)
 

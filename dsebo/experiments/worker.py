@@ -17,8 +17,9 @@ from dsebo.runs import commands
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.store import schema
-from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store.errors import LeaseLost, StoreAway, StoreError
 from dsebo.store.leases import Heartbeat, Lease, set_state
+from dsebo.store.patience import PATIENCE_SECONDS, Waiting
 from dsebo.store.records import versions
 from dsebo.store.rows import OwnerHash
 from dsebo.store.store import Store
@@ -79,31 +80,36 @@ under_way: set[str] = set()  # hashes of what this process works on
 def work(task: Task) -> Outcome:
     """Do one planned run: reuse it if it has finished, carry it on if it has been begun."""
     under_way.add(task.planned.hash)
+    waiting = Waiting(f"A worker of experiment {task.experiment.run_id[:8]}")
     try:
-        return _work(_store(task.url), task)
+        _check_version(task.planned)
+        store = waiting.do(lambda _: _store(task.url), slow=True)
+        wanted = Wanted(store, task.experiment, task.parent)
+        taken = waiting.do(lambda _: _take(store, task, wanted))
+        return taken if isinstance(taken, Outcome) else _carry_out(store, task, taken, wanted, waiting)
     finally:
         under_way.discard(task.planned.hash)
 
 
-def _work(store: Store, task: Task) -> Outcome:
-    _check_version(task.planned)
+def _take(store: Store, task: Task, wanted: Wanted) -> Lease | Outcome:
+    """The right to work on the planned run, or what there is to say instead."""
     run_id, state = _find(store, task)
     if state == "finished":
         return Outcome("finished", run_id, reused=True)
     if state in HELD:
         return Outcome("busy", run_id)
-    wanted = Wanted(store, task.experiment, task.parent)
     if wanted.now() in ("cancel", "stop"):
         return Outcome("stopped")
     try:
-        lease = _begin(store, task) if run_id is None else claim(store, run_id)
+        return _begin(store, task) if run_id is None else claim(store, run_id)
     except _Taken:
         return Outcome("busy")
+    except StoreAway:
+        raise
     except StoreError:
         if run_id is None:
             raise
         return Outcome("busy", run_id)  # someone was quicker
-    return _carry_out(store, task, lease, wanted)
 
 
 def _find(store: Store, task: Task) -> tuple[str | None, str]:
@@ -125,11 +131,11 @@ def _begin(store: Store, task: Task) -> Lease:
     return create(store, new, check)[0]
 
 
-def _carry_out(store: Store, task: Task, lease: Lease, wanted: Wanted) -> Outcome:
+def _carry_out(store: Store, task: Task, lease: Lease, wanted: Wanted, waiting: Waiting) -> Outcome:
     heartbeat = Heartbeat(store)
     heartbeat.hold([lease])
     cores = None if task.parent is None else _tokens()
-    slots = ExperimentSlots(store, lease, wanted, cores)
+    slots = ExperimentSlots(store, lease, wanted, cores, waiting)
     problem = ""
     try:
         for _ in Session(store, lease, heartbeat, slots).events():
@@ -142,7 +148,7 @@ def _carry_out(store: Store, task: Task, lease: Lease, wanted: Wanted) -> Outcom
         problem = f"{type(error).__name__}: {error}"
     finally:
         heartbeat.close()
-    row = store.get_run(lease.run_id)
+    row = waiting.do(lambda _: store.get_run(lease.run_id))
     kind = row.state if row.state in ("finished", "failed", "cancelled") else "stopped"
     return Outcome(kind, row.id, problem or row.error or "")
 
@@ -172,21 +178,37 @@ class Wanted:
     def __init__(self, store: Store, lease: Lease, parent: int | None = None) -> None:
         self._store, self._lease, self._parent = store, lease, parent
         self._read_at, self._known = 0.0, "run"
+        self._answered = time.monotonic()
 
     def now(self) -> str:
         """ "run", "pause", "cancel", or "stop" where nobody waits for this work any more."""
         if self._parent not in (None, os.getpid(), os.getppid()):
             return "stop"
         if time.monotonic() - self._read_at >= POLL_SECONDS:
-            self._known, self._read_at = self._read(), time.monotonic()
+            self._read_at = time.monotonic()
+            self._known = self._read_or_known()
         return self._known
+
+    def _read_or_known(self) -> str:
+        """While the database is away nothing new is wanted; not for longer than anyone waits for it."""
+        try:
+            known = self._read()
+        except StoreAway:
+            if time.monotonic() - self._answered > PATIENCE_SECONDS:
+                raise
+            return self._known
+        self._answered = time.monotonic()
+        return known
 
     def _read(self) -> str:
         table = schema.experiment.c
         chosen = select(table.wanted, table.lease_token, table.lease_expires)
         with self._store.read() as connection:
             row = connection.execute(chosen.where(table.id == self._lease.run_id)).one_or_none()
-        if row is None or row.lease_token != self._lease.token or row.lease_expires < time.time():
+        if row is None or row.lease_token != self._lease.token:
+            return "stop"
+        # Not at once when it runs out: who holds it renews it when the database is back.
+        if row.lease_expires + PATIENCE_SECONDS < time.time():
             return "stop"
         return str(row.wanted)
 
@@ -194,9 +216,11 @@ class Wanted:
 class ExperimentSlots(FairSlots):
     """The slot of one run: it is free while its experiment is to run and a core is free."""
 
-    def __init__(self, store: Store, run: Lease, wanted: Wanted, cores: CoreTokens | None) -> None:
+    def __init__(
+        self, store: Store, run: Lease, wanted: Wanted, cores: CoreTokens | None, waiting: Waiting
+    ) -> None:
         super().__init__(1, cores)
-        self._store, self._run, self._wanted = store, run, wanted
+        self._store, self._run, self._wanted, self._database = store, run, wanted, waiting
         self._opened = self._paused = False
 
     def acquire(self, stop: threading.Event, owner: str = "", expected: float = 0.0) -> bool:
@@ -208,7 +232,8 @@ class ExperimentSlots(FairSlots):
                 continue
             self._paused = False
             if wanted == "cancel" and self._opened:
-                commands.order(self._store, self._run.run_id, "cancel")  # the session reads it
+                # the session reads it
+                self._database.do(lambda _: commands.order(self._store, self._run.run_id, "cancel"))
                 return False
             if wanted != "run":
                 stop.set()
@@ -225,6 +250,6 @@ class ExperimentSlots(FairSlots):
     def _pause(self, stop: threading.Event) -> None:
         """Keep the run, and say so; it goes on by itself."""
         if not self._paused:
-            set_state(self._store, schema.run, self._run, "paused")
+            self._database.do(lambda _: set_state(self._store, schema.run, self._run, "paused"))
             self._paused = True
         stop.wait(POLL_SECONDS)

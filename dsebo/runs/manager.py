@@ -19,7 +19,7 @@ from dsebo.runs.places import Job, Place, Places
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.settings import Settings
-from dsebo.store.errors import LeaseLost, NotAllowed, StoreError
+from dsebo.store.errors import LeaseLost, NotAllowed, StoreAway, StoreError
 from dsebo.store.forking import create_fork, plan_fork
 from dsebo.store.leases import Heartbeat
 from dsebo.store.restoring import check_can_go_on
@@ -61,7 +61,7 @@ class RunManager:
         self._places = Places(lambda: self.settings)
         self._sessions: dict[str, tuple[Session, threading.Thread]] = {}  # of the runs at work
         self._closed = False
-        store.mark_interrupted()
+        self._mark_interrupted()
         _open.add(self)
 
     def launch(
@@ -199,6 +199,12 @@ class RunManager:
         if commands.grow_budget(self.store, row.id, more, self._check(row, row.budget + more)):
             self._take_up(self.store.get_run(row.id))
 
+    def waiting(self, run_id: str) -> str:
+        """Whether a run at work here waits for the database, and why; empty where it does not."""
+        with self._lock:
+            at_work = self._sessions.get(run_id)
+        return at_work[0].waiting.words() if at_work else ""
+
     def may_control(self, row: Owned, owner: str) -> bool:
         """Everyone may watch; in class mode only the owner and the lecturer may do more."""
         if self.settings.mode == "local":
@@ -249,6 +255,13 @@ class RunManager:
         """What refuses, in a transaction, to let the run go on to that budget."""
         asked = [(RunConfig.from_json(row.config_json), budget, row.n_done)]
         return lambda connection: check_limits(connection, self.settings, row.owner, asked, but=row.id)
+
+    def _mark_interrupted(self) -> None:
+        """What a dead process left; it is shown as interrupted even where this cannot be written now."""
+        try:
+            self.store.mark_interrupted()
+        except StoreAway as error:
+            _log.warning("Interrupted runs could not be marked: %s", error)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:

@@ -15,9 +15,10 @@ from dsebo.runs import commands
 from dsebo.runs.places import Place
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store import schema
-from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store.errors import LeaseLost, StoreAway, StoreError
 from dsebo.store.forking import NewFork, create_fork
 from dsebo.store.leases import Heartbeat, Lease, release, set_state
+from dsebo.store.patience import Waiting
 from dsebo.store.restoring import check_can_go_on, open_runner
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
@@ -64,6 +65,7 @@ class Session:
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._next_due = 0.0  # monotonic time before which a slowed run waits
+        self.waiting = Waiting(f"Run {lease.run_id[:8]}", self._stop)
 
     def stop(self) -> None:
         """End after the evaluation under way; the run is saved as interrupted."""
@@ -99,14 +101,14 @@ class Session:
         if opened is None:
             return
         runner, started = opened
-        order = begin(self.store, self.lease, started)
+        order = self.waiting.do(lambda again: begin(self.store, self.lease, started, again))
         if started is not None:
             yield started
-        ended = finish_if_done(self.store, self.lease, runner)
+        ended = self.waiting.do(lambda again: finish_if_done(self.store, self.lease, runner, again))
         while not ended:
             if self._stop.is_set() or order.wanted == "cancel":
                 state = "cancelled" if order.wanted == "cancel" else "interrupted"
-                release(self.store, schema.run, self.lease, state)
+                self._release(state)
                 return
             if self._leaves(order):
                 return
@@ -115,22 +117,21 @@ class Session:
                 continue
             done = self._evaluate(runner, order)
             if done is None:  # stopped, or told otherwise while waiting for a slot
-                order = read_order(self.store, self.lease)
+                order = self._read_order()
                 continue
-            events, stepped = done
-            order = commit_step(self.store, self.lease, runner, events, stepped)
+            order = self._commit(runner, *done)
             ended = runner.done
-            yield from events
+            yield from done[0]
         yield runner.finished()
 
     def _open(self) -> tuple[Runner, Started | None] | None:
         """Drawing S is work too, and so is F(centre): they take a slot. None when stopped."""
         expected = _OPEN_SECONDS_PER_BYTE * self.place.memory_bytes
         if not self.slots.acquire(self._stop, self.owner, expected):
-            release(self.store, schema.run, self.lease, "interrupted")
+            self._release("interrupted")
             return None
         try:
-            runner, fresh = open_runner(self.store, self.lease.run_id)
+            runner, fresh = self.waiting.do(lambda _: open_runner(self.store, self.lease.run_id), slow=True)
             return runner, runner.started() if fresh else None
         finally:
             self.slots.release()
@@ -162,12 +163,12 @@ class Session:
     def _wait(self, order: Order) -> Order:
         """Without a slot, until an order comes, the speed allows, or it is time to look again."""
         if order.wanted == "pause" and order.state != "paused":
-            set_state(self.store, schema.run, self.lease, "paused")
+            self._set_state("paused")
         left = self._next_due - time.monotonic() if order.wanted == "run" else POLL_SECONDS
         self.place.wait()
         self._wake.wait(max(0.0, min(POLL_SECONDS, left)))
         self._wake.clear()
-        return read_order(self.store, self.lease)
+        return self._read_order()
 
     def _evaluate(self, runner: Runner, order: Order) -> tuple[list[Event], bool] | None:
         """One evaluation in a slot; (what happened, whether it was a single step)."""
@@ -178,11 +179,11 @@ class Session:
         try:
             if self._wake.is_set() or time.monotonic() - asked > _STALE_SECONDS:
                 self._wake.clear()
-                order = read_order(self.store, self.lease)
+                order = self._read_order()
             if not self._may_go(order):
                 return None
             if order.wanted == "run" and order.state != "running":
-                set_state(self.store, schema.run, self.lease, "running")
+                self._set_state("running")
             if order.speed is not None:
                 self._next_due = time.monotonic() + 1.0 / max(order.speed, LEAST_SPEED)
             began = time.monotonic()
@@ -192,12 +193,29 @@ class Session:
         finally:
             self.slots.release()
 
+    def _commit(self, runner: Runner, events: list[Event], stepped: bool) -> Order:
+        """Kept once, however often the database goes away meanwhile."""
+        return self.waiting.do(
+            lambda again: commit_step(self.store, self.lease, runner, events, stepped, again)
+        )
+
+    def _read_order(self) -> Order:
+        return self.waiting.do(lambda _: read_order(self.store, self.lease))
+
+    def _set_state(self, state: str) -> None:
+        self.waiting.do(lambda _: set_state(self.store, schema.run, self.lease, state))
+
+    def _release(self, state: str) -> None:
+        self.waiting.do(lambda again: release(self.store, schema.run, self.lease, state, again=again))
+
     def _give_up(self, state: str, error: str | None) -> None:
-        """Save what can be saved; where even that fails the lease runs out by itself."""
+        """Save what can be saved; where even that fails it is written once the database is back."""
         try:
             release(self.store, schema.run, self.lease, state, error)
         except LeaseLost:
             _log.debug("Run %s had been saved already.", self.lease.run_id[:8])
+        except StoreAway:
+            self.heartbeat.release_later(schema.run, self.lease, state, error)
         except StoreError as second:
             _log.warning("Run %s could not be marked: %s", self.lease.run_id[:8], second)
 

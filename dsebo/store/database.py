@@ -13,10 +13,11 @@ import platformdirs
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
 
 from dsebo.settings import Settings
-from dsebo.store.errors import StoreError, StoreFull
+from dsebo.store.errors import StoreAway, StoreError, StoreFull
 from objectives.fields import ConfigError, must
 
-BUSY_SECONDS = 30
+BUSY_SECONDS = 10  # that a writer waits for others; a run at work then tries again, see `patience`
+_FORGOTTEN_SECONDS = 60  # after which a server ends a transaction that a stopped process left open
 # Execution options of a connection that will write. What lasts survives a power loss; without it a
 # commit survives the death of the process, and the last ones are lost where the power fails.
 LASTING = {"dsebo_writing": "FULL"}
@@ -66,6 +67,10 @@ def connect(url: URL) -> Engine:
         options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
     else:
         options["pool_pre_ping"] = True  # a server may have been restarted
+    if url.get_backend_name() == "postgresql":
+        waits = {"lock_timeout": BUSY_SECONDS, "idle_in_transaction_session_timeout": _FORGOTTEN_SECONDS}
+        words = " ".join(f"-c {name}={seconds}s" for name, seconds in waits.items())
+        options["connect_args"] = {"connect_timeout": BUSY_SECONDS, "options": words}
     try:
         engine = create_engine(url, **options)
     except (exc.ArgumentError, exc.NoSuchModuleError):
@@ -104,19 +109,26 @@ def plain_errors(url: URL) -> Iterator[None]:
     try:
         yield
     except exc.DBAPIError as error:
-        raise _plain(url, str(error.orig).strip()) from error
+        away = isinstance(error, exc.OperationalError | exc.InterfaceError) or error.connection_invalidated
+        raise _plain(url, str(error.orig).strip(), away) from error
     except sqlite3.Error as error:  # from a connection that is only just being set up
-        raise _plain(url, str(error).strip()) from error
+        raise _plain(url, str(error).strip(), isinstance(error, sqlite3.OperationalError)) from error
 
 
-def _plain(url: URL, said: str) -> StoreError:
-    low = said.lower()
+def locked(url: URL, said: str = "database is locked") -> StoreAway:
+    """The error of who has waited too long for others."""
+    return StoreAway(f"Another program has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}.")
+
+
+def _plain(url: URL, said: str, away: bool) -> StoreError:
+    """`away`: it may go better later."""
+    low, kind = said.lower(), StoreAway if away else StoreError
     if "is full" in low or "no space left" in low:
         return StoreFull(f"The disk or the database {shown(url)} is full: {said}.")
-    if "is locked" in low:
-        return StoreError(f"Another program has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}.")
+    if "is locked" in low or "lock timeout" in low:
+        return locked(url, said.splitlines()[0])
     if "not a database" in low or "malformed" in low:
         return StoreError(f"{shown(url)} is not a dsebo store: {said}.")
     if "unable to open" in low or "readonly" in low:
-        return StoreError(f"{shown(url)} cannot be opened for writing: {said}.")
-    return StoreError(f"The database {shown(url)} refused: {said.splitlines()[0] if said else ''}.")
+        return kind(f"{shown(url)} cannot be opened for writing: {said}.")
+    return kind(f"The database {shown(url)} refused: {said.splitlines()[0] if said else ''}.")

@@ -23,5 +23,9 @@ class LeaseLost(StoreError):
     """Another process has taken the run over, or it was taken away: nothing was written."""
 
 
-class StoreFull(StoreError):
+class StoreAway(StoreError):
+    """The database cannot be reached, read or written now, and may come back: a restart, a lock."""
+
+
+class StoreFull(StoreAway):
     """The disk, or the database, has no room left."""

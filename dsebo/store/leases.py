@@ -110,7 +110,8 @@ def shown_state(row: Any, now: float, alive: Callable[[Holder], bool | None] = H
         return "paused" if row.state == "paused" else "interrupted"
     if alive(_holder(row)) is False:
         return "interrupted"
-    if row.lease_expires < now:
+    ours = row.lease_token in _held and _holder(row) == Holder.this()
+    if row.lease_expires < now and not ours:  # ours only waits for the database
         return "stalled"
     return str(row.state)
 
@@ -195,11 +196,17 @@ def set_state(store: Store, table: Table, lease: Lease, state: str) -> None:
         update_held(connection, table, lease, {"state": state})
 
 
-def release(store: Store, table: Table, lease: Lease, state: str, error: str | None = None) -> None:
-    """Let go, however it ended."""
+def release(
+    store: Store, table: Table, lease: Lease, state: str, error: str | None = None, again: bool = False
+) -> None:
+    """Let go, however it ended; `again`: unless that has been written already."""
     ended = None if state == "interrupted" else time.time()
     values = {"state": state, "error": error, "finished": ended, **NO_LEASE}
     with store.write() as connection:
+        if again:
+            now = select(table.c.state, table.c.lease_token).where(table.c.id == lease.run_id)
+            if connection.execute(now).one_or_none() == (state, None):
+                return
         update_held(connection, table, lease, values)
 
 
@@ -239,6 +246,8 @@ class Heartbeat:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._leases: set[Lease] = set()
+        self._owed: dict[Lease, tuple[Table, str, str | None]] = {}
+        self._failing = False
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -259,6 +268,11 @@ class Heartbeat:
             self._leases.discard(lease)
             _held.discard(lease.token)
 
+    def release_later(self, table: Table, lease: Lease, state: str, error: str | None) -> None:
+        """Let go as soon as the database is back; should someone take it before, it is theirs."""
+        with self._lock:
+            self._owed[lease] = (table, state, error)
+
     def close(self) -> None:
         """Stop the thread; what it held may be taken."""
         self._closing.set()
@@ -270,10 +284,24 @@ class Heartbeat:
         while not self._closing.wait(HEARTBEAT_SECONDS):
             with self._lock:
                 tokens = [lease.token for lease in self._leases]
+                owed = list(self._owed.items())
             try:
+                for lease, (table, state, error) in owed:
+                    self._pay(table, lease, state, error)
                 renew(self._store, tokens)
-            except StoreError as error:  # tried again at the next beat
-                _log.warning("A heartbeat failed: %s", error)
+                self._failing = False
+            except StoreError as failure:  # tried again at the next beat
+                if not self._failing:
+                    _log.warning("A heartbeat failed: %s", failure)
+                self._failing = True
+
+    def _pay(self, table: Table, lease: Lease, state: str, error: str | None) -> None:
+        try:
+            release(self._store, table, lease, state, error, again=True)
+        except LeaseLost as taken:
+            _log.info("%s", taken)
+        with self._lock:
+            self._owed.pop(lease, None)
 
 
 def renew(store: Store, tokens: list[str]) -> None:

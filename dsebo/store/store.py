@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine, bindparam, func, select, update
 
 from dsebo.config import RunConfig
 from dsebo.events import Started
-from dsebo.store import schema
-from dsebo.store.database import LASTING, QUICK, connect, plain_errors, resolve
+from dsebo.store import database, schema
+from dsebo.store.database import LASTING, QUICK, connect, locked, plain_errors, resolve
 from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.leases import NO_LEASE
 from dsebo.store.migrations import bring_up_to_date
@@ -56,21 +56,19 @@ class Store:
         self._quick = engine.execution_options(**QUICK)
         self._lifts = Lifts()
         # SQLite has one writer: waiting here is fair and quick, its own waiting sleeps and polls
-        sqlite = engine.dialect.name == "sqlite"
-        self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
+        self._turn = threading.Lock() if engine.dialect.name == "sqlite" else None
 
     @classmethod
     def open(cls, url: str | None = None) -> Store:
         """The store at that address (None: DSEBO_DB, the settings' or the user's own).
 
-        An empty database is set up, an older one migrated; runs that a dead process left are
-        marked as interrupted.
+        An empty database is set up, an older one migrated; where neither is needed nothing is
+        written, so that a full disk or a lock hides no run.
         """
         engine = connect(resolve(url))
         try:
             bring_up_to_date(engine)
             store = cls(engine)
-            store.mark_interrupted()
         except BaseException:
             engine.dispose()
             raise
@@ -90,8 +88,21 @@ class Store:
         it outlives the process, but not a power failure.
         """
         engine = self._lasting if lasting else self._quick
-        with plain_errors(self.engine.url), self._turn, engine.begin() as connection:
+        with plain_errors(self.engine.url), self._in_turn(), engine.begin() as connection:
             yield connection
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Among the writers of this process; not for ever, as the one before may wait for others."""
+        if self._turn is None:
+            yield
+            return
+        if not self._turn.acquire(timeout=database.BUSY_SECONDS):
+            raise locked(self.engine.url)
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def list_runs(
         self,

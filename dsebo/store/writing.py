@@ -18,7 +18,7 @@ from dsebo.store import leases, schema
 from dsebo.store.leases import NO_LEASE, Lease, lease_columns, one_launch_at_a_time, update_held
 from dsebo.store.records import evaluation_row, event_row, finite, fork_point_row, versions
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash
-from dsebo.store.schema import ACTIVE, RUN
+from dsebo.store.schema import ACTIVE, ENDED, RUN
 from dsebo.store.store import Store
 
 _run = schema.run
@@ -152,10 +152,27 @@ def _order(connection: Connection, lease: Lease, statement: Executable, **values
     return Order(*row)
 
 
-def begin(store: Store, lease: Lease, started: Started | None) -> Order:
-    """The run goes on; a new one with its `started` event."""
+def _written(connection: Connection, lease: Lease, t: int) -> Order | None:
+    """What is wanted where evaluation t has been written under this lease, or has even ended the run.
+
+    So it is known whether a transaction whose answer was lost had been committed.
+    """
+    held = (_run.c.n_done, _run.c.lease_token, *_ORDER)
+    row = connection.execute(select(*held).where(_run.c.id == lease.run_id)).one_or_none()
+    if row is None or row.n_done < t:
+        return None
+    ours = row.lease_token == lease.token or (row.lease_token is None and row.state in ENDED)
+    return Order(*row[2:]) if ours else None
+
+
+def begin(store: Store, lease: Lease, started: Started | None, again: bool = False) -> Order:
+    """The run goes on; a new one with its `started` event, once even where this is tried again."""
     with store.write() as connection:
         order = _order(connection, lease, _READ_ORDER)
+        if again and started is not None:
+            event = schema.event.c
+            same = select(event.id).where(event.run_id == lease.run_id, event.kind == started.kind)
+            started = None if connection.execute(same).first() else started
         state = "paused" if order.wanted == "pause" else "running"
         values: dict[str, Any] = {"state": state, "finished": None}
         if started is not None:
@@ -170,8 +187,12 @@ def begin(store: Store, lease: Lease, started: Started | None) -> Order:
     return replace(order, state=state)
 
 
-def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event], stepped: bool) -> Order:
+def commit_step(
+    store: Store, lease: Lease, runner: Runner, events: list[Event], stepped: bool, again: bool = False
+) -> Order:
     """One evaluation and all that it led to, in one transaction; what is wanted next.
+
+    `again`: an earlier attempt may have been written; then nothing is.
 
     Three statements, built once, do all of it where nothing else happened: this is the store's part of
     every evaluation. After a power failure the run goes on from an earlier one, to the same history.
@@ -179,6 +200,9 @@ def commit_step(store: Store, lease: Lease, runner: Runner, events: list[Event],
     evaluated = events[0]
     assert isinstance(evaluated, Evaluated)
     with store.write(lasting=False) as connection:
+        if again and (written := _written(connection, lease, runner.t)):
+            runner.extend(written.budget)
+            return written
         order = _order(
             connection,
             lease,
@@ -209,9 +233,11 @@ def save_checkpoint(connection: Connection, run_id: str, runner: Runner) -> None
         connection.execute(_ADD_CHECKPOINT, values)
 
 
-def finish_if_done(store: Store, lease: Lease, runner: Runner) -> bool:
+def finish_if_done(store: Store, lease: Lease, runner: Runner, again: bool = False) -> bool:
     """End a run that has nothing left to do when it is taken up again."""
     with store.write() as connection:
+        if again and (written := _written(connection, lease, runner.t)) and written.state in ENDED:
+            return True
         runner.extend(_order(connection, lease, _READ_ORDER).budget)
         if runner.done:
             _end(connection, lease, runner)

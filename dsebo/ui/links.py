@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from dsebo.store.errors import StoreError
+from dsebo.store.errors import StoreAway, StoreError
 from dsebo.ui import session
 from objectives.fields import ConfigError
 
@@ -102,6 +102,8 @@ def parse(params: dict[str, str], parsers: Mapping[str, Parser]) -> tuple[dict[s
         text = params.pop(name)
         try:
             asked[name] = parser(text)
+        except StoreAway:  # the router waits for the database, and the link is read again
+            raise
         except StoreError as error:
             refused.append(str(error))
         except ConfigError as error:
@@ -149,6 +151,8 @@ def stored_runs(text: str) -> list[str]:
     for part in [part for part in text.split(",") if part][:MOST_RUNS]:
         try:
             ids[stored_run(part)] = None
+        except StoreAway:
+            raise
         except StoreError as error:
             refused.append(str(error))
     say(refused[:MOST_SENTENCES])

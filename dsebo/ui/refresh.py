@@ -16,10 +16,16 @@ from typing import Generic, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dsebo.store.errors import StoreAway
+from dsebo.store.patience import WAITING
+from dsebo.text import plain
+
 STILL_WATCHING = 15.0  # seconds after which a browser that has not asked again is gone
 FASTEST = 0.5  # seconds between two refreshes
 AT_REST = 1.0  # seconds while what is watched waits or is paused
 PER_WATCHER = 0.1  # more seconds for each browser: 30 watch at 3 s
+
+GOES_ON = "It goes on by itself."
 
 Content = TypeVar("Content")
 
@@ -42,15 +48,43 @@ class Look(Generic[Content]):
 def keep_watching(look: Callable[[], Look[Content]], draw: Callable[[Content], None]) -> None:
     """Draw what there is, and again at its interval until it ends."""
     first = look()
-    st.fragment(run_every=first.every)(_refresh)(look, draw, first)
+    st.fragment(run_every=first.every)(_refresh)(look, draw, [first])
 
 
-def _refresh(look: Callable[[], Look[Content]], draw: Callable[[Content], None], at: Look[Content]) -> None:
+def _refresh(
+    look: Callable[[], Look[Content]], draw: Callable[[Content], None], seen: list[Look[Content]]
+) -> None:
+    """`seen` holds what was last drawn, which stays while the database is away."""
     if _by_timer():
-        before, at = at, look()
-        if at.state != before.state or not _alike(at.every, before.every):
+        before = seen[0]
+        try:
+            seen[0] = look()
+        except StoreAway as error:
+            say_waiting(error)
+        if seen[0].state != before.state or not _alike(seen[0].every, before.every):
             st.rerun()
-    draw(at.content)
+    try:
+        draw(seen[0].content)
+    except StoreAway as error:  # a drawing may have to read too
+        if not _by_timer():
+            raise
+        say_waiting(error)
+
+
+def wait_for_database(error: StoreAway) -> None:
+    """In place of a page that cannot be read: a sentence, and the page as soon as it can."""
+    say_waiting(error)
+    st.fragment(run_every=AT_REST)(_try_again)()
+
+
+def say_waiting(error: StoreAway) -> None:
+    """That the database is away, and why."""
+    st.warning(f"{WAITING}: {plain(str(error))} {GOES_ON}")
+
+
+def _try_again() -> None:
+    if _by_timer():
+        st.rerun()
 
 
 def _alike(every: float | None, before: float | None) -> bool:

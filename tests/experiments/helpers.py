@@ -12,7 +12,8 @@ from sqlalchemy import update
 
 from dsebo.config import RunConfig
 from dsebo.experiments import engines
-from dsebo.experiments.records import progress
+from dsebo.experiments.records import ExperimentRow, progress
+from dsebo.experiments.running import run_experiment
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.experiments.worker import Outcome, Task, work
 from dsebo.runs.worker import stored_run
@@ -70,6 +71,28 @@ class ThreadEngine(engines.ThreadEngine):
     def _work(self, task: Task) -> Outcome:
         self._before(task)
         return work(task)
+
+
+class InBackground:
+    """A sweep at work in a thread of its own."""
+
+    def __init__(self, store: Store, sweep_id: str, engine: ThreadEngine, **more: Any) -> None:
+        self.ended: ExperimentRow | None = None
+        self.error: Exception | None = None
+
+        def target() -> None:
+            try:
+                self.ended = run_experiment(store, sweep_id, engine, **more)
+            except Exception as error:
+                self.error = error
+
+        self.thread = threading.Thread(target=target)
+        self.thread.start()
+
+    def join(self) -> str:
+        self.thread.join(60)
+        assert not self.thread.is_alive()
+        return self.ended.state if self.ended else f"error: {self.error}"
 
 
 def hold(store: Store, sweep_id: str, state: str = "running", **lease: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +12,6 @@ from sqlalchemy import update
 
 from dsebo.experiments.engines import ClusterEngine
 from dsebo.experiments.records import (
-    ExperimentRow,
     claim,
     create_experiment,
     delete_experiment,
@@ -30,11 +28,12 @@ from dsebo.settings import Settings
 from dsebo.store import leases, schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Lease
+from dsebo.store.patience import PATIENCE_SECONDS
 from dsebo.store.rows import RunFilter, owner_hash
 from dsebo.store.store import Store
 from objectives import registry
 from objectives.registry import BaseFunction, register
-from tests.experiments.helpers import ThreadEngine, check_histories, make, random_spec, spec
+from tests.experiments.helpers import InBackground, ThreadEngine, check_histories, make, random_spec, spec
 from tests.small import history, reference, wait_for
 
 pytestmark = pytest.mark.usefixtures("quick_polls")
@@ -45,28 +44,6 @@ def engine() -> Iterator[ThreadEngine]:
     opened = ThreadEngine()
     yield opened
     opened.close()
-
-
-class InBackground:
-    """A sweep at work in a thread of its own."""
-
-    def __init__(self, store: Store, sweep_id: str, engine: ThreadEngine, **more: Any) -> None:
-        self.ended: ExperimentRow | None = None
-        self.error: Exception | None = None
-
-        def target() -> None:
-            try:
-                self.ended = run_experiment(store, sweep_id, engine, **more)
-            except Exception as error:
-                self.error = error
-
-        self.thread = threading.Thread(target=target)
-        self.thread.start()
-
-    def join(self) -> str:
-        self.thread.join(60)
-        assert not self.thread.is_alive()
-        return self.ended.state if self.ended else f"error: {self.error}"
 
 
 def test_every_run_is_the_engines_own(any_url: str, engine: ThreadEngine) -> None:
@@ -298,6 +275,10 @@ def test_work_stops_when_the_experiment_is_no_longer_ours(store: Store) -> None:
     assert Wanted(store, lease, parent=1).now() == "stop"  # its parent has died
     with store.write() as connection:
         connection.execute(update(schema.experiment).values(lease_expires=time.time() - 1))
+    assert Wanted(store, lease).now() == "run"  # who holds it may only be waiting for the database
+    with store.write() as connection:
+        long_ago = time.time() - PATIENCE_SECONDS - 1
+        connection.execute(update(schema.experiment).values(lease_expires=long_ago))
     assert Wanted(store, lease).now() == "stop"
     leases.release(store, schema.experiment, lease, "interrupted")
     assert Wanted(store, lease).now() == "stop"

@@ -16,6 +16,7 @@ from sqlalchemy import event, text
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
+from dsebo.store import patience
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
@@ -70,7 +71,10 @@ def test_exit_and_ctrl_c_save_every_run(store: Store, url: str, how: str) -> Non
     assert [tuple(row) for row in written] == [("interrupted", None)] * 3
 
 
-def test_a_full_disk_ends_the_run_and_leaves_a_readable_store(store: Store) -> None:
+def test_a_full_disk_ends_the_run_and_leaves_a_readable_store(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.5)
     config = small(budget=200, method="random")
     ids: list[str] = []
     with store.read() as connection:
@@ -95,7 +99,8 @@ def test_a_full_disk_ends_the_run_and_leaves_a_readable_store(store: Store) -> N
     assert history(store, row.id) == reference(config)
 
 
-def test_a_full_disk_under_a_manager(store: Store) -> None:
+def test_a_full_disk_under_a_manager(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 3.0)
     with store.read() as connection:
         pages = connection.execute(text("PRAGMA page_count")).scalar_one()
     store.engine.dispose()
@@ -106,6 +111,9 @@ def test_a_full_disk_under_a_manager(store: Store) -> None:
     event.listen(store.engine, "connect", little_room)
     manager = RunManager(store, Settings(slots=1))
     run_id = manager.launch(small(budget=400, method="random"))[0]
+    said = wait_for(lambda: manager.waiting(run_id))  # at once, though nothing can be written
+    assert said.startswith(patience.WAITING)
+    assert "is full" in said
     assert "full" in str(wait_state(store, run_id, "interrupted").error)
     manager.close()
 
@@ -123,7 +131,7 @@ def test_a_manager_does_not_grow_with_the_runs_it_has_worked_through(store: Stor
 
     tracemalloc.start()
     try:
-        before = work_through(10)
+        before = work_through(20)
         after = work_through(40)
     finally:
         tracemalloc.stop()

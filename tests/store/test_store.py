@@ -15,6 +15,7 @@ from sqlalchemy import create_engine, insert, text, update
 from dsebo.run import Runner
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
+from dsebo.store.database import BUSY_SECONDS
 from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.rows import LOCAL_OWNER, RunFilter, owner_hash
 from dsebo.store.store import Store
@@ -180,7 +181,7 @@ def test_sqlite_is_set_up(store: Store) -> None:
     with store.read() as connection:
         assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
-        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 1000 * BUSY_SECONDS
     with store.write() as connection:  # survives a power loss
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
     with store.write(lasting=False) as connection:  # survives the death of the process

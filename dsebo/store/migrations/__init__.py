@@ -71,7 +71,8 @@ def _write_ahead(engine: Engine) -> None:
     while True:
         raw = engine.raw_connection()
         try:
-            raw.cursor().execute("PRAGMA journal_mode = WAL")
+            if raw.cursor().execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # else only read
+                raw.cursor().execute("PRAGMA journal_mode = WAL")
             return
         except Exception as error:
             if "locked" not in str(error) or time.monotonic() > deadline:

@@ -14,7 +14,7 @@ from dsebo.experiments.records import ExperimentRow, get_experiment
 from dsebo.experiments.spec import MAX_RACE_RUNS, ExperimentSpec
 from dsebo.experiments.status import progress_words, setting_line, share, words
 from dsebo.runs.data import RunData
-from dsebo.store.errors import StoreError
+from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import function_name, plain
 from dsebo.ui import links, session
@@ -153,6 +153,8 @@ def look(experiment_id: str, as_race: bool = False) -> Look[tuple[ExperimentRow,
     store = session.manager().store
     try:
         row = get_experiment(store, experiment_id)
+    except StoreAway:
+        raise
     except StoreError as error:
         return Look(str(error), "deleted", None)
     least = max(SLOWEST_START, PER_RUN * row.spec.total if as_race else 0.0)

@@ -10,7 +10,7 @@ import streamlit as st
 from dsebo.analysis.facts import Facts, facts
 from dsebo.config import Prediction, RunConfig, flat_config, predict
 from dsebo.parsing import read_link
-from dsebo.store.errors import LimitExceeded, StoreError
+from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
 from dsebo.text import duration, number, plain, size
 from dsebo.ui import links, session
 from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, link_of, to_config
@@ -97,6 +97,8 @@ def _changes_of(run_id: str) -> Changes:
     """A run's own setting, to be varied from there; nothing where there is no such run."""
     try:
         row = session.manager().store.get_run(run_id)
+    except StoreAway:
+        raise
     except StoreError:  # the page says so where the run would be
         return {}
     return {**flat_config(RunConfig.parse(row.config)), "speed": row.speed}

@@ -16,7 +16,7 @@ from dsebo.ui import controls, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale
 from dsebo.ui.live import live_chart, live_feed
-from dsebo.ui.refresh import Look, keep_watching, pace
+from dsebo.ui.refresh import GOES_ON, Look, keep_watching, pace
 from dsebo.ui.run import floors
 from dsebo.ui.run.status import status
 
@@ -29,6 +29,7 @@ STATE_WORDS = {
     "paused": "Paused. Step makes one evaluation, Resume lets it run.",
 }
 IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
+INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume carries on. The reason:"
 MOST_SIBLINGS = 20
 
 
@@ -93,11 +94,15 @@ def siblings(row: RunRow) -> None:
 
 
 def show_state(row: RunRow) -> None:
-    """What a state means that is not plain work, and that a run was not computed here."""
+    """What a state means that is not plain work, and why it ended where nobody had asked for that."""
     if row.imported:
         st.info(IMPORTED_WORDS)
-    if row.state == "failed":
+    if waiting := session.manager().waiting(row.id):
+        st.warning(f"{plain(waiting)} {GOES_ON}")
+    elif row.state == "failed":
         st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
+    elif row.state in ("interrupted", "stalled") and row.error:
+        st.warning(f"{INTERRUPTED} {plain(row.error)}")
     elif row.state in STATE_WORDS:
         st.info(STATE_WORDS[row.state])
 
