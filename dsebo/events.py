@@ -78,33 +78,23 @@ class Evaluated(Event):
 
 @dataclass(frozen=True)
 class Converged(Event):
-    """A subspace has converged. Carries every number of Algorithm 1; d_to = d_from: it stays.
-
-    Attributes:
-        dims, bests: The records (d_i, b_i), this convergence included.
-        slopes: s_1 ... s_{n-1}.
-        k: The factor on the step; None where the strategy does not use one yet.
-        delta_before, delta_after: The step before and after, not clipped at d_h.
-        T_before, T_after: The patience before and after.
-        text: One sentence for people.
-        ruled: The step that the strategy would have taken, where a fork took another; else None.
-    """
+    """A subspace has converged. Carries every number of Algorithm 1; d_to = d_from: it stays."""
 
     kind: ClassVar[str] = "converged"
     d_from: int
     d_to: int
-    dims: tuple[int, ...]
+    dims: tuple[int, ...]  # with bests the records (d_i, b_i), this convergence included
     bests: tuple[float, ...]
-    slopes: tuple[float, ...]
+    slopes: tuple[float, ...]  # s_1 ... s_{n-1}
     s_min: float | None
     s_max: float | None
-    k: float | None
-    delta_before: int | None
+    k: float | None  # the factor on the step; None where the strategy does not use one yet
+    delta_before: int | None  # the step, not clipped at d_h
     delta_after: int
-    T_before: int
+    T_before: int  # the patience
     T_after: int
-    text: str
-    ruled: int | None = None
+    text: str  # one sentence for people
+    ruled: int | None = None  # the strategy's own step, where a fork took another
 
 
 @dataclass(frozen=True)
@@ -170,74 +160,52 @@ class Restarted(Event):
 
 @dataclass(frozen=True)
 class Split(Event):
-    """A subspace is refined: bins of variables, or a set of variables, fall into parts.
-
-    Attributes:
-        d_from, d_to: The dimension of the subspace before and after.
-        sizes: Numbers of variables in the parts, at most the ten largest.
-    """
+    """A subspace is refined: bins of variables, or a set of variables, fall into parts."""
 
     kind: ClassVar[str] = "split"
     d_from: int
     d_to: int
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # numbers of variables in the parts, at most the ten largest
     text: str
 
 
 @dataclass(frozen=True)
 class SubspaceChanged(Event):
-    """The search goes on in another subspace, learnt or chosen.
-
-    Attributes:
-        d_from, d_to: Its dimension before (None: there was none) and after.
-        variables: Where it is a set of variables, their numbers from 0, at most ten.
-        angle: Where it is a learnt plane, the largest angle to the one before, in degrees.
-    """
+    """The search goes on in another subspace, learnt or chosen."""
 
     kind: ClassVar[str] = "subspace-changed"
-    d_from: int | None
+    d_from: int | None  # None: there was none
     d_to: int
-    variables: tuple[int, ...]
-    angle: float | None
+    variables: tuple[int, ...]  # where it is a set of variables: their numbers from 0, at most ten
+    angle: float | None  # where it is a learnt plane: the largest one to that before, in degrees
     text: str
 
 
 @dataclass(frozen=True)
 class Generation(Event):
-    """A population has been evaluated and its distribution updated.
-
-    Attributes:
-        sigma_from, sigma_to: Step size (mean deviation, where each variable has its own).
-        best, median: Of the generation's values; null where all have failed.
-    """
+    """A population has been evaluated and its distribution updated."""
 
     kind: ClassVar[str] = "generation"
     generation: int
-    sigma_from: float
+    sigma_from: float  # step size (mean deviation, where each variable has its own)
     sigma_to: float
-    best: float
+    best: float  # of the generation's values; null where all have failed
     median: float
     text: str
 
 
 @dataclass(frozen=True)
 class ArmPulled(Event):
-    """A bandit has pulled an arm.
-
-    Attributes:
-        d_from, d_to: Dimension of the arm pulled before (None: the first pull) and of this one.
-        dims: The arms.
-        pulls, means, bests: Of each arm after this pull: how often, mean reward, least y.
-        scores: What the strategy compared before it (a bound, a probability, a draw); null for an
-            arm out of the race, empty while the arms are being started.
-    """
+    """A bandit has pulled an arm."""
 
     kind: ClassVar[str] = "arm-pulled"
-    d_from: int | None
+    d_from: int | None  # of the arm pulled before; None: the first pull
     d_to: int
-    dims: tuple[int, ...]
-    pulls: tuple[int, ...]
-    means: tuple[float, ...]
-    bests: tuple[float, ...]
+    dims: tuple[int, ...]  # the arms
+    pulls: tuple[int, ...]  # of each arm after this pull
+    means: tuple[float, ...]  # reward
+    bests: tuple[float, ...]  # the least y
+    # What the strategy compared before it (a bound, a probability, a draw); null for an arm out of the
+    # race, empty while the arms are being started.
     scores: tuple[float, ...]
     text: str

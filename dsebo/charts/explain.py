@@ -34,10 +34,12 @@ class Step:
 
 def steps(event: Event, optimizer: Mapping[str, Any], budget: int) -> list[Step]:
     """Algorithm 1, line by line, for one `expanded` or `converged` event of DSEBO."""
+    step, d_h = f"{event['d_from']} + {event['delta_after']}", optimizer["d_h"]
+    grown = _two("d'", r"\min(d + \Delta d,\ d_h)", rf"\min({step},\ {d_h}) = {event['d_to']}")
     return [
         *_slope(event),
         _step_size(event, optimizer),
-        _next_dimension(event, optimizer),
+        Step("Next dimension", grown),
         _patience(event, optimizer, budget),
     ]
 
@@ -48,7 +50,7 @@ def _slope(event: Event) -> list[Step]:
     (d_0, d_1), (b_0, b_1) = event["dims"][-2:], event["bests"][-2:]
     s = r"-\frac{b_n - b_{n-1}}{d_n - d_{n-1}}"
     filled = rf"-\frac{{{_g(b_1)} - {_signed(b_0)}}}{{{d_1} - {d_0}}} = {_g(event['slopes'][-1])}"
-    found = [Step("Newest slope: gain per added dimension", _two("s_{n-1}", s, filled))]
+    lines = [Step("Newest slope: gain per added dimension", _two("s_{n-1}", s, filled))]
     if event["k"] is not None:
         low, high, newest = event["s_min"], event["s_max"], event["slopes"][-1]
         k = r"\frac{s_{n-1} - s_{\min}}{s_{\max} - s_{\min}} + 0.5"
@@ -56,8 +58,8 @@ def _slope(event: Event) -> list[Step]:
             rf"\frac{{{_g(newest)} - {_signed(low)}}}{{{_g(high)} - {_signed(low)}}} + 0.5"
             rf" = {_g(event['k'])}"
         )
-        found.append(Step("Scaled between the least and the greatest so far", _two("k", k, numbers)))
-    return found
+        lines.append(Step("Scaled between the least and the greatest so far", _two("k", k, numbers)))
+    return lines
 
 
 def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
@@ -71,7 +73,8 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
         general = rf"{at_least}\lfloor k\,\Delta d_{{\mathrm{{prev}}}} \rfloor{close}"
         filled = rf"{at_least}\lfloor {_g(k)} \cdot {before} \rfloor{close}"
         return Step("Next step", _two(r"\Delta d", general, f"{filled} = {after}"))
-    if before is not None and not _is_fixed(event, optimizer):
+    first_steps = 3 if optimizer.get("variant") == "authors" else 1  # whatever the slopes
+    if before is not None and len(event["dims"]) > first_steps:
         return Step(
             "All slopes are equal, so the step stays", rf"\Delta d = \Delta d_{{\mathrm{{prev}}}} = {after}"
         )
@@ -82,18 +85,6 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
     )
     general = rf"\left\lfloor \frac{{{twice}(d_h - d_l)}}{{\beta}} \right\rfloor"
     return Step("First step, from β alone", _two(r"\Delta d", general, f"{filled} = {after}"))
-
-
-def _is_fixed(event: Event, optimizer: Mapping[str, Any]) -> bool:
-    """Whether the strategy takes its first step at this convergence, whatever the slopes."""
-    return len(event["dims"]) <= (3 if optimizer.get("variant") == "authors" else 1)
-
-
-def _next_dimension(event: Event, optimizer: Mapping[str, Any]) -> Step:
-    d, delta, d_h, d_to = event["d_from"], event["delta_after"], optimizer["d_h"], event["d_to"]
-    return Step(
-        "Next dimension", _two("d'", r"\min(d + \Delta d,\ d_h)", rf"\min({d} + {delta},\ {d_h}) = {d_to}")
-    )
 
 
 def _patience(event: Event, optimizer: Mapping[str, Any], budget: int) -> Step:
@@ -173,7 +164,9 @@ def arms_figure(event: Event, method: str) -> go.Figure:
     """A bandit's mind: how often each arm was pulled, its mean reward, and what it was chosen by."""
     words, same_units = SCORES.get(method, ("", True))
     scored = bool(words and event["scores"])
-    rows = _arm_rows(scored and not same_units)
+    rows = {"pulls": (0.58, 1.0), "reward": (0.0, 0.42)}
+    if scored and not same_units:
+        rows = {"pulls": (0.74, 1.0), "reward": (0.37, 0.63), "score": (0.0, 0.26)}
     arms = [f"d = {d}" for d in event["dims"]]
     layout = theme.base_layout(100 + 110 * len(rows))
     layout |= {
@@ -201,37 +194,20 @@ def arms_figure(event: Event, method: str) -> go.Figure:
         y=np.array(event["pulls"]),
         name="pulls",
         showlegend=False,
-        marker={"color": [theme.VERMILLION if one else theme.SKY for one in now]},
+        marker={"color": [theme.VERMILLION if pulled else theme.SKY for pulled in now]},
         hovertemplate="%{y} pulls",
     )
-    _dots(sketch, arms, event["means"], "y2", "mean reward", theme.SKY, "circle")
+    dots = [("means", "y2", "mean reward", theme.SKY, "circle")]
     if scored:
-        place = "y2" if same_units else "y3"
-        _dots(sketch, arms, event["scores"], place, words, theme.VERMILLION, "diamond-open")
+        dots.append(("scores", "y2" if same_units else "y3", words, theme.VERMILLION, "diamond-open"))
+    for values, place, name, colour, symbol in dots:
+        sketch.scatter(
+            x=arms,
+            y=np.array([np.nan if v is None else v for v in event[values]], dtype=float),
+            yaxis=place,
+            mode="markers",
+            name=name,
+            hovertemplate=f"{name} %{{y:.5~g}}",
+            marker={"color": colour, "size": 11, "symbol": symbol, "line": {"width": 2}},
+        )
     return sketch.figure()
-
-
-def _arm_rows(own_scale: bool) -> dict[str, tuple[float, float]]:
-    if own_scale:
-        return {"pulls": (0.74, 1.0), "reward": (0.37, 0.63), "score": (0.0, 0.26)}
-    return {"pulls": (0.58, 1.0), "reward": (0.0, 0.42)}
-
-
-def _dots(
-    sketch: Sketch,
-    arms: Sequence[str],
-    values: Sequence[float | None],
-    axis: str,
-    name: str,
-    colour: str,
-    symbol: str,
-) -> None:
-    sketch.scatter(
-        x=list(arms),
-        y=np.array([np.nan if v is None else v for v in values], dtype=float),
-        yaxis=axis,
-        mode="markers",
-        name=name,
-        hovertemplate=f"{name} %{{y:.5~g}}",
-        marker={"color": colour, "size": 11, "symbol": symbol, "line": {"width": 2}},
-    )

@@ -136,14 +136,18 @@ def _bars(sketch: Sketch, frame: pd.DataFrame, named: dict[int, str], grid: _Gri
     seeds = {seed: index for index, seed in enumerate(dict.fromkeys(frame["seed"]))}
     width = (1 - 2 * PAD) / len(seeds)
     rows = frame[frame["state"] != "missing"]
-    kinds = [_kind(state) for state in rows["state"]]
+    kinds = [state if state in COLOURS else "at rest" for state in rows["state"]]
     place = np.array([grid.places[int(cell)] for cell in rows["cell"]]).reshape(-1, 2)
     spot = np.array([seeds[seed] for seed in rows["seed"]], dtype=float)
     share = np.clip((rows["n_done"] / rows["budget"]).to_numpy(dtype=float), 0.02, 1.0)
     share[[kind in ("finished", "failed") for kind in kinds]] = 1.0
-    texts = [_words(named[int(cell)], *run) for cell, *run in _runs(rows)]
+    names = ("cell", "seed", "state", "n_done", "budget", "best")
+    texts = [
+        f"{named[int(cell)]}, seed {seed}: {state}, {n_done} of {budget}, best {number(best)}"
+        for cell, seed, state, n_done, budget, best in zip(*(rows[name] for name in names), strict=True)
+    ]
     for kind, colour in COLOURS.items():
-        chosen = np.array([one == kind for one in kinds], dtype=bool)
+        chosen = np.array([other == kind for other in kinds], dtype=bool)
         sketch.bar(
             x=place[chosen, 0] + PAD + width * (spot[chosen] + 0.5),
             base=place[chosen, 1] + 1 - PAD,
@@ -151,20 +155,7 @@ def _bars(sketch: Sketch, frame: pd.DataFrame, named: dict[int, str], grid: _Gri
             width=width * 0.8,
             marker={"color": colour, "line": {"width": 0}},
             name=kind,
-            text=[text for text, one in zip(texts, kinds, strict=True) if one == kind],
+            text=[text for text, other in zip(texts, kinds, strict=True) if other == kind],
             textposition="none",
             hovertemplate="%{text}<extra></extra>",
         )
-
-
-def _runs(rows: pd.DataFrame) -> Any:
-    names = ("cell", "seed", "state", "n_done", "budget", "best")
-    return zip(*(rows[name] for name in names), strict=True)
-
-
-def _kind(state: str) -> str:
-    return state if state in COLOURS else "at rest"
-
-
-def _words(label: str, seed: int, state: str, n_done: int, budget: int, best: float) -> str:
-    return f"{label}, seed {seed}: {state}, {n_done} of {budget}, best {number(best)}"

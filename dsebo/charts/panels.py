@@ -98,7 +98,9 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
         layout |= _panel_axes(index, edges, shared)
         notes.append(_title(panel, left, top))
         if column == 0:
-            notes += _axis_names(edges, shared)
+            of_value, of_d = edges.rows(shared.with_d)
+            notes.append(theme.axis_name("value F(x)", of_value))
+            notes += [theme.axis_name("d", of_d)] if shared.with_d else []
     layout["annotations"] = notes
     return layout
 
@@ -124,7 +126,7 @@ def _panel_axes(index: int, edges: _Edges, shared: _Shared) -> dict[str, Any]:
     x, y, d = _axes(index)
     of_value, of_d = edges.rows(shared.with_d)
     title = theme.axis_title("evaluation t" if edges.lowest else "")
-    found = {
+    axes = {
         _long(x): theme.axis(
             domain=edges.across,
             anchor=d if shared.with_d else y,
@@ -144,7 +146,7 @@ def _panel_axes(index: int, edges: _Edges, shared: _Shared) -> dict[str, Any]:
         ),
     }
     if shared.with_d:
-        found[_long(d)] = theme.axis(
+        axes[_long(d)] = theme.axis(
             domain=of_d,
             anchor=x,
             nticks=3,
@@ -152,7 +154,7 @@ def _panel_axes(index: int, edges: _Edges, shared: _Shared) -> dict[str, Any]:
             showticklabels=edges.leftmost,
             matches=None if index == 0 else _axes(0)[2],
         )
-    return found
+    return axes
 
 
 def _axes(index: int) -> tuple[str, str, str]:
@@ -179,12 +181,6 @@ def _title(panel: CellCurves, left: float, top: float) -> dict[str, Any]:
         "yshift": 2,
         "name": "panel",
     }
-
-
-def _axis_names(edges: _Edges, shared: _Shared) -> list[dict[str, Any]]:
-    of_value, of_d = edges.rows(shared.with_d)
-    names = [theme.axis_name("value F(x)", of_value)]
-    return [*names, theme.axis_name("d", of_d)] if shared.with_d else names
 
 
 def _draw(

@@ -83,7 +83,8 @@ def run_figure(
     `chosen` is t of the convergence that is explained (None: the newest); a reader's zoom is kept while
     `revision` stays the same.
     """
-    event = _chosen(changes, chosen)
+    newest = changes[-1] if changes else None
+    event = next((change for change in changes if change["t"] == chosen), newest)
     has_d = bool(len(evaluations) == 0 or evaluations["d"].notna().any())
     rows = ROWS if has_d and references.d_h is not None else ALONE
     scale = scales.possible(scale, _all_values(evaluations, references))
@@ -108,11 +109,6 @@ def _all_values(evaluations: pd.DataFrame, references: References) -> scales.Arr
     y = evaluations["y"].to_numpy(dtype=float)
     floors = evaluations["floor"].dropna().unique().tolist() if "floor" in evaluations else []
     return np.append(y, [*references.values, *floors])
-
-
-def _chosen(changes: Sequence[Event], t: int | None) -> Event | None:
-    found = [change for change in changes if change["t"] == t]
-    return found[0] if found else (changes[-1] if changes else None)
 
 
 def _empty(rows: dict[str, tuple[float, float]], budget: int, revision: str, changes: list[int]) -> Sketch:
@@ -142,8 +138,9 @@ def _draw_values(
     if "floor" in evaluations:
         floor = evaluations["floor"].to_numpy(dtype=float)
         draw_errors(sketch, best, floor, references.minimum, scale, between)
+    dots = {"color": theme.faint(theme.SKY, 0.55), "size": 5, "line": {"width": 0}}
     for values, name, style in (
-        (y, "value", {"mode": "markers", "marker": _dots()}),
+        (y, "value", {"mode": "markers", "marker": dots}),
         (best, "best so far", {"mode": "lines", "line": _line(theme.BLUE)}),
     ):
         sketch.scatter(
@@ -151,16 +148,12 @@ def _draw_values(
             dx=1,
             y=_small(scales.place(scale, values)),
             name=name,
-            hovertemplate=_value_hover(scale),
-            **_true_values(scale, values),
+            hovertemplate="%{customdata:.5~g}" if scale == "symlog" else "%{y:.5~g}",
+            **({"customdata": _small(values)} if scale == "symlog" else {}),
             **style,
         )
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
     reference_lines(sketch, "y", references.on_value_axis(), scale, between)
-
-
-def _dots() -> dict[str, Any]:
-    return {"color": theme.faint(theme.SKY, 0.55), "size": 5, "line": {"width": 0}}
 
 
 def _line(colour: str) -> dict[str, Any]:
@@ -170,14 +163,6 @@ def _line(colour: str) -> dict[str, Any]:
 def _small(values: scales.Array) -> np.ndarray:
     """Half the bytes on the wire; seven digits are more than a chart shows."""
     return values.astype(np.float32)
-
-
-def _true_values(scale: Scale, values: scales.Array) -> dict[str, Any]:
-    return {"customdata": _small(values)} if scale == "symlog" else {}
-
-
-def _value_hover(scale: Scale) -> str:
-    return "%{customdata:.5~g}" if scale == "symlog" else "%{y:.5~g}"
 
 
 def _draw_dimension(

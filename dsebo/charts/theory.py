@@ -42,39 +42,27 @@ def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figur
     dims = [phase.d for phase in phases]
     for axis, grown, fixed, colour in (
         ("y", dims, d, theme.ORANGE),
-        ("y2", [epsilon(one) for one in dims], epsilon(d), theme.PURPLE),
+        ("y2", [epsilon(dim) for dim in dims], epsilon(d), theme.PURPLE),
         ("y3", [_power(phase.T, phase.d) for phase in phases], _power(T, d), theme.BLUE),
     ):
-        _steps(sketch, axis, ends, grown, colour)
-        _flat(sketch, axis, T, fixed)
+        steps = {"color": colour, "width": 2.5, "shape": "hv"}
+        for name, x, values, line in (
+            (GROWN, ends, [*grown, grown[-1]], steps),
+            (FIXED, np.array([0, T]), [fixed, fixed], GREY_LINE),
+        ):
+            sketch.scatter(
+                x=x,
+                y=np.array(values, dtype=float),
+                yaxis=axis,
+                mode="lines",
+                name=name,
+                line=line,
+                hovertemplate="%{y:.4~g}",
+            )
+        sketch.note(FIXED, x=T, xanchor="right", y=fixed, yref=axis, yanchor="bottom")
     return sketch.figure()
 
 
 def _power(T: int, d: int) -> float:
     """log10 of (log T)^(d+1): the numbers themselves have dozens of digits."""
     return (d + 1) * math.log10(math.log(T)) if T > 2 else 0.0
-
-
-def _steps(sketch: Sketch, axis: str, ends: np.ndarray, values: Sequence[float], colour: str) -> None:
-    sketch.scatter(
-        x=ends,
-        y=np.array([*values, values[-1]], dtype=float),
-        yaxis=axis,
-        mode="lines",
-        name=GROWN,
-        line={"color": colour, "width": 2.5, "shape": "hv"},
-        hovertemplate="%{y:.4~g}",
-    )
-
-
-def _flat(sketch: Sketch, axis: str, T: int, value: float) -> None:
-    sketch.scatter(
-        x=np.array([0, T]),
-        y=np.array([value, value], dtype=float),
-        yaxis=axis,
-        mode="lines",
-        name=FIXED,
-        line=GREY_LINE,
-        hovertemplate="%{y:.4~g}",
-    )
-    sketch.note(FIXED, x=T, xanchor="right", y=value, yref=axis, yanchor="bottom")

@@ -18,15 +18,10 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What is compared: a row for each seed, a column for each cell, NaN where a run has no final value.
+    """What is compared: a row for each seed, a column for each cell, NaN where a run has no final value."""
 
-    Attributes:
-        values: Best value less F* where that is known and never reached, else the best value.
-        ratio: Whether they are compared by their ratio (the first of the two), not difference.
-    """
-
-    values: Array
-    ratio: bool
+    values: Array  # best value less F* where that is known and never reached, else the best value
+    ratio: bool  # whether they are compared by their ratio (the first of the two), not difference
 
     @property
     def scaled(self) -> Array:

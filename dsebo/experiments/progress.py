@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -82,13 +81,8 @@ def frame_of(connection: Connection, spec: ExperimentSpec, owner: str) -> pd.Dat
     columns["n_done"] = [row[0].n_done if row else 0 for row in rows]
     columns["budget"] = [run.config.budget for run in planned]
     for name in ("best", "d", "seconds", "minimum", "at_centre"):
-        columns[name] = [_number(row[0], name) if row else math.nan for row in rows]
+        columns[name] = pd.Series([row and getattr(row[0], name) for row in rows], dtype=float)
     return pd.DataFrame({**columns, **axes})
-
-
-def _number(row: Row[Any], name: str) -> float:
-    value = getattr(row, name)
-    return math.nan if value is None else float(value)
 
 
 def waiting_words(runs: pd.DataFrame) -> str:
@@ -143,29 +137,17 @@ def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterat
 
 @dataclass(frozen=True)
 class Plan:
-    """Runs by how they stand, and what is left to do.
-
-    Attributes:
-        total: Runs of the experiment.
-        finished: Those in the store, which are reused.
-        unfinished: Those in the store that will be carried on, or waited for.
-        missing: Those that nobody has begun.
-        seconds: Predicted seconds of one core for what is left.
-        memory_bytes: Predicted for as many runs at once as there are workers, and the workers.
-        run_bytes: The same without the workers' own.
-        workers: How many work at once.
-        in_process: Whether this process does the work: others would not be done sooner.
-    """
+    """Runs by how they stand, and what is left to do."""
 
     total: int
-    finished: int
-    unfinished: int
-    missing: int
-    seconds: float
-    memory_bytes: int
-    run_bytes: int
-    workers: int
-    in_process: bool
+    finished: int  # those in the store, which are reused
+    unfinished: int  # those in the store that will be carried on, or waited for
+    missing: int  # those that nobody has begun
+    seconds: float  # of one core, predicted for what is left
+    memory_bytes: int  # predicted for as many runs at once as there are workers, and the workers
+    run_bytes: int  # the same without the workers' own
+    workers: int  # that work at once
+    in_process: bool  # whether this process does the work: others would not be done sooner
 
     @property
     def wall_seconds(self) -> float:

@@ -72,21 +72,14 @@ class Planned:
 
 
 class ExperimentSpec(Frozen):
-    """Everything that determines an experiment. Make it by `parse`, which checks every combination.
-
-    Attributes:
-        name: What it is called.
-        base: A nested config without its seed. A whole config may be given, as a form has it:
-            then its fields at their defaults follow the defaults of each cell. A setting goes to
-            the methods that have it.
-        axes: One or two.
-        seeds: The same for every cell, so that cells can be compared seed by seed.
-    """
+    """Everything that determines an experiment. Make it by `parse`, which checks every combination."""
 
     name: str
+    # A nested config without its seed. A whole config may be given, as a form has it: then its fields at
+    # their defaults follow the defaults of each cell. A setting goes to the methods that have it.
     base: dict[str, Any]
-    axes: tuple[Axis, ...]
-    seeds: tuple[int, ...]
+    axes: tuple[Axis, ...]  # one or two
+    seeds: tuple[int, ...]  # the same for every cell, so that cells can be compared seed by seed
 
     @classmethod
     def parse(cls, given: Any) -> ExperimentSpec:

@@ -30,44 +30,25 @@ POLL_SECONDS = 0.25  # how soon it is seen what is wanted
 
 @dataclass(frozen=True)
 class Task:
-    """One planned run as it is sent to a worker.
+    """One planned run as it is sent to a worker."""
 
-    Attributes:
-        url: The store's, with its password.
-        experiment: Its id and the token of the lease under which this is given out.
-        owner: The hash of the owner of the runs.
-        name: What a new run is called.
-        tag: The tag of a new run.
-        planned: The run.
-        parent: The process that works on the experiment, or whose children the workers are; None
-            on a cluster.
-    """
-
-    url: str
-    experiment: Lease
+    url: str  # of the store, with its password
+    experiment: Lease  # under which this is given out
     owner: OwnerHash
-    name: str
+    name: str  # of a new run
     tag: str
     planned: Planned
-    parent: int | None = None
+    parent: int | None = None  # the process that the workers are children of; None on a cluster
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How that went.
-
-    Attributes:
-        kind: "finished", "failed" or "cancelled" as the run is now; "stopped" where it is to go
-            on later; "busy" where another process works on it.
-        run_id: The run; None where there is none.
-        text: What went wrong, for people.
-        reused: Whether it had finished before.
-    """
+    """How that went: the state in which the run ended, "stopped" where it is to go on later, or "busy"."""
 
     kind: str
-    run_id: str | None = None
-    text: str = ""
-    reused: bool = False
+    run_id: str | None = None  # None where there is no run
+    text: str = ""  # what went wrong, for people
+    reused: bool = False  # it had finished before
 
 
 class _Taken(StoreError):

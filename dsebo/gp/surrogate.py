@@ -39,12 +39,7 @@ Score = Callable[[Array, Array], tuple[Array, Array, Array | float]]
 
 @dataclass(frozen=True)
 class SurrogateSettings:
-    """What the paper leaves open about its Gaussian process, and what other methods change of it.
-
-    Attributes:
-        flat: No priors: maximum likelihood within the bounds, begun at the `start`s.
-        cold: Each fit begins there again, where going on from the last one overfits.
-    """
+    """What the paper leaves open about its Gaussian process, and what other methods change of it."""
 
     kernel: Kernel = "matern"
     lengthscale_prior: LengthscalePrior = "dimension-scaled"
@@ -52,8 +47,8 @@ class SurrogateSettings:
     targets: Targets = "standardised"
     fit_iterations: int = 15  # cap of L-BFGS iterations per fit
     refit_every: float = 0.02  # refit after this share of new data (and after each expansion)
-    flat: bool = False
-    cold: bool = False
+    flat: bool = False  # no priors: maximum likelihood within the bounds, begun at the `start`s
+    cold: bool = False  # each fit begins there again, where going on from the last one overfits
     lengthscale_start: float = 1.0
     outputscale_start: float = 1.0
     noise_start: float = 1e-2

@@ -13,21 +13,13 @@ from dsebo.methods.base import Array
 
 @dataclass(frozen=True)
 class History:
-    """The pulls so far.
+    """The pulls so far."""
 
-    Attributes:
-        arms: Number of arms.
-        pulled: (n,) the arm of each pull, from 0.
-        y: (n,) its value; NaN where the evaluation failed.
-        horizon: T, the number of pulls that the strategy is computed with.
-        reward: -y, or the rank of y among all so far in [0, 1].
-    """
-
-    arms: int
-    pulled: NDArray[np.int64]
-    y: Array
-    horizon: int
-    reward: Literal["value", "rank"] = "value"
+    arms: int  # their number
+    pulled: NDArray[np.int64]  # (n,) the arm of each pull, from 0
+    y: Array  # (n,) its value; NaN where the evaluation failed
+    horizon: int  # T, the number of pulls that the strategy is computed with
+    reward: Literal["value", "rank"] = "value"  # -y, or the rank of y among all so far in [0, 1]
 
     def __len__(self) -> int:
         return self.y.size

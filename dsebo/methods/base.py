@@ -32,19 +32,12 @@ def stream(seed: int, t: int) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A point to be evaluated.
+    """A point to be evaluated."""
 
-    Attributes:
-        t: Its number, from 1.
-        z: The point in the method's own space; `Optimizer.lift(z)` gives x.
-        x: (D,) the point of the box.
-        d: Dimension of the subspace it was chosen in; None where a method has none.
-    """
-
-    t: int
-    z: Array
-    x: Array
-    d: int | None = None
+    t: int  # its number, from 1
+    z: Array  # the point in the method's own space; `Optimizer.lift(z)` gives x
+    x: Array  # (D,) the point of the box
+    d: int | None = None  # of the subspace it was chosen in; None where a method has none
     seconds_fit: float = 0.0
     seconds_acq: float = 0.0
 
@@ -174,26 +167,17 @@ class Optimizer(ABC):
 
 
 class MethodConfig(Frozen, ABC):
-    """A method's settings. Its fields are what a form shows; `build` makes its optimizer.
+    """A method's settings. Its fields are what a form shows; `build` makes its optimizer."""
 
-    Attributes:
-        label: Its name for people.
-        family: The list in which it is offered.
-        offered: Other settings under which a race offers it, besides its defaults.
-        coefficients: What a run costs, as measured.
-        fork_keeps: The settings that a fork of a run cannot change, each with the reason; None where its
-            runs cannot be forked.
-        method: Its name in configs; each method gives a field `method: Literal["name"] = "name"`.
-    """
-
-    label: ClassVar[str]
+    label: ClassVar[str]  # its name for people
     arithmetic: ClassVar[int] = 1  # raised when a history changes, or a default: see `config_hash`
-    family: ClassVar[Family] = "Methods"
-    offered: ClassVar[tuple[dict[str, Any], ...]] = ()
-    coefficients: ClassVar[Coefficients] = NOT_MEASURED
+    family: ClassVar[Family] = "Methods"  # the list in which it is offered
+    offered: ClassVar[tuple[dict[str, Any], ...]] = ()  # by a race, besides its defaults
+    coefficients: ClassVar[Coefficients] = NOT_MEASURED  # what a run costs
+    # The settings that a fork of a run cannot change, each with the reason; None: no run can be forked.
     fork_keeps: ClassVar[Mapping[str, str] | None] = None
 
-    method: str = ""
+    method: str = ""  # each method gives a field `method: Literal["name"] = "name"`
 
     @abstractmethod
     def build(self, D: int, budget: int, seed: int) -> Optimizer:

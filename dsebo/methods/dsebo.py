@@ -140,14 +140,7 @@ class DseboConfig(SearchConfig):
 
 
 class DSEBO(Optimizer):
-    """Bayesian optimization in a random subspace that grows when progress stalls.
-
-    Args:
-        config: Its settings, in the paper's symbols.
-        D: Number of variables.
-        budget: The number of evaluations that the patience T is computed with.
-        seed: Seed of everything random.
-    """
+    """Bayesian optimization in a random subspace that grows when progress stalls."""
 
     def __init__(self, config: DseboConfig, D: int, budget: int, seed: int) -> None:
         super().__init__(D, seed)

@@ -37,24 +37,18 @@ DIGITS = 6  # of a value on a curve; the final one is kept whole
 
 @dataclass(frozen=True)
 class ThinRun:
-    """A finished run without its points: what a chart or a table needs.
-
-    Attributes:
-        seconds: Of one core's work, so that a busy machine counts as a quiet one.
-        bests: [t, best value] wherever it fell.
-        dims: [t, d] wherever the dimension changed.
-    """
+    """A finished run without its points: what a chart or a table needs."""
 
     config: dict[str, Any]
     version: str
     best: float
     d: int | None
     evaluations: int
-    seconds: float
+    seconds: float  # of one core's work, so that a busy machine counts as a quiet one
     minimum: float | None
     at_centre: float | None
-    bests: list[list[float]]
-    dims: list[list[float]]
+    bests: list[list[float]]  # [t, best value] wherever it fell
+    dims: list[list[float]]  # [t, d] wherever the dimension changed
     arithmetic: str = FIRST_ARITHMETIC
 
     def best_curve(self) -> Array:

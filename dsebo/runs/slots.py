@@ -121,13 +121,7 @@ def tokens_folder() -> Path:
 
 
 class CoreTokens:
-    """Tokens for evaluations, one a core. A thread holds at most one.
-
-    Args:
-        count: How many there are; at least one for each core is used.
-        live: Whether these are for live runs, which go before sweeps.
-        folder: Where the locks are.
-    """
+    """Tokens for evaluations, one a core: live runs go before sweeps. A thread holds at most one."""
 
     def __init__(self, count: int = 1, *, live: bool, folder: Path | None = None) -> None:
         numbers = range(max(count, core_count()))

@@ -34,28 +34,18 @@ ExperimentWriter = Callable[[Store, ExperimentRow], bytes]
 
 @dataclass(frozen=True)
 class Format:
-    """One kind of file, and what it can hold: a writer is None where it cannot.
+    """One kind of file, and what it can hold: a writer is None where it cannot."""
 
-    Attributes:
-        key: Its name in the terminal.
-        label: Its name for people.
-        file: What a file of it is called, with its suffix.
-        media_type: For browsers.
-        runs: The file of the runs with these ids.
-        experiment: The file of an experiment.
-        add_runs: Where a file is not written at once, but runs are added to one that may exist: the
-            runs, the path, and what is to be called with the number of evaluations written so far.
-        is_text: Whether a terminal can show it.
-    """
-
-    key: str
-    label: str
-    file: str
+    key: str  # its name in the terminal
+    label: str  # its name for people
+    file: str  # what a file of it is called, with its suffix
     media_type: str
     runs: RunsWriter | None = None
     experiment: ExperimentWriter | None = None
+    # Where runs are added to a file that may exist: the runs, the path, and what is to be called with the
+    # number of evaluations written so far.
     add_runs: Callable[[Store, Sequence[str], str, Callable[[int], None]], object] | None = None
-    is_text: bool = False
+    is_text: bool = False  # a terminal can show it
 
     @property
     def suffix(self) -> str:

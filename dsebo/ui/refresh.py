@@ -32,17 +32,11 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True)
 class Look(Generic[Content]):
-    """What is watched, as it now stands.
-
-    Attributes:
-        content: What is drawn.
-        state: When it changes, the whole page is drawn again.
-        every: Seconds until the next look; None: nothing more will come of itself.
-    """
+    """What is watched, as it now stands."""
 
     content: Content
-    state: Hashable
-    every: float | None
+    state: Hashable  # when it changes, the whole page is drawn again
+    every: float | None  # seconds until the next look; None: nothing more will come of itself
 
 
 def keep_watching(look: Callable[[], Look[Content]], draw: Callable[[Content], None]) -> None:

@@ -136,11 +136,7 @@ class VaryForm(ExperimentForm):
     form = Form("sweep", without=NOT_SHARED)
 
     def default(self) -> Draft:  # noqa: D102
-        return self.of_preset(DEFAULT.key)
-
-    def of_preset(self, key: str) -> Draft:
-        """The form of a preset."""
-        return _of_preset(key)
+        return preset_draft(DEFAULT.key)
 
     def of_spec(self, spec: ExperimentSpec) -> Draft:  # noqa: D102
         axes = [f"{a.field}={','.join(value_text(value) for value in a.values)}" for a in spec.axes]
@@ -169,10 +165,9 @@ class VaryForm(ExperimentForm):
     def axis_fields(self, changes: Mapping[str, Any]) -> dict[str, FieldSpec]:
         """What may vary, by name: what the paper varies first, the advanced ones last."""
         method, function = changes.get("method"), changes.get("function")
-        found = self.form.fields(
-            str(method) if method in METHODS else METHOD, str(function) if function in names() else FUNCTION
-        )
-        specs = {spec.name: spec for spec in found}
+        method = str(method) if method in METHODS else METHOD
+        function = str(function) if function in names() else FUNCTION
+        specs = {spec.name: spec for spec in self.form.fields(method, function)}
         first = [name for name in (*_PAPER, "D", "function", "method", "budget") if name in specs]
         rest = sorted((n for n in specs if n not in first), key=lambda n: specs[n].advanced)
         return {name: specs[name] for name in [*first, *rest]}
@@ -221,7 +216,7 @@ class VaryForm(ExperimentForm):
             matching.key if matching else None,
             "Own sweep",
             "sweep_preset",
-            lambda key: self.load(self.of_preset(key)),
+            lambda key: self.load(preset_draft(key)),
         )
 
     def show(self) -> Draft:
@@ -335,11 +330,12 @@ def _seeds_of_link(text: str) -> str:
 def preset_of(draft: Draft) -> Preset | None:
     """The preset that says the same, whatever it is called."""
     unnamed = draft.but(name="")
-    return next((preset for preset in PRESETS if _of_preset(preset.key) == unnamed), None)
+    return next((preset for preset in PRESETS if preset_draft(preset.key) == unnamed), None)
 
 
 @cache
-def _of_preset(key: str) -> Draft:
+def preset_draft(key: str) -> Draft:
+    """The form of a preset."""
     return VARY.of_spec(next(preset for preset in PRESETS if preset.key == key).spec)
 
 
@@ -440,9 +436,9 @@ class RaceForm(ExperimentForm):
 
     def families(self) -> dict[str, list[str]]:
         """The entrants that are offered, by family; those that only the link knew come last."""
-        found = {name: [entrant.text for entrant in family] for name, family in FAMILIES.items()}
         more = st.session_state.get("race_more", [])
-        return found | ({"From the link": more} if more else {})
+        offered = {name: [entrant.text for entrant in family] for name, family in FAMILIES.items()}
+        return offered | ({"From the link": more} if more else {})
 
     def _offered(self) -> list[str]:
         return [text for family in self.families().values() for text in family]

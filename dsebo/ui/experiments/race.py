@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dsebo.analysis.curves import BandKind
@@ -20,7 +21,6 @@ from dsebo.experiments.standings import RUN_COLUMNS, standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
-from dsebo.store.rows import RunRow
 from dsebo.text import count, number, plain, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
@@ -48,7 +48,10 @@ def show_race(runs: Sequence[RunData], total: int, budget: int, seeds: int = 1) 
     _curves(lanes, runs)
     _standings(lanes, seeds)
     st.markdown("#### Time spent", help="Seconds of one core a run has taken so far, on average.")
-    live_chart(SHARED.figure(("time", *_drawn_of(runs)), lambda: _time(lanes)), key="race_time")
+    live_chart(
+        SHARED.figure(("time", *_drawn_of(runs)), lambda: _json(time_figure(time_spent(lanes)))),
+        key="race_time",
+    )
     _arms(runs)
 
 
@@ -59,7 +62,7 @@ def _curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
         band = choose_band("race_band")
         scale = choose_scale(f"race_scale {begin}", begin)
     key = ("race", band, scale, *_drawn_of(runs))
-    live_chart(SHARED.figure(key, lambda: _drawn(lanes, band, scale)), key="race_chart")
+    live_chart(SHARED.figure(key, lambda: _json(_figure(lanes, band, scale))), key="race_chart")
 
 
 def _drawn_of(runs: Sequence[RunData]) -> tuple[tuple[str, int, str], ...]:
@@ -67,11 +70,11 @@ def _drawn_of(runs: Sequence[RunData]) -> tuple[tuple[str, int, str], ...]:
     return tuple((run.row.id, run.t, run.row.state) for run in runs)
 
 
-def _time(lanes: Lanes) -> bytes:
-    return bytes(time_figure(time_spent(lanes)).to_json().encode())
+def _json(figure: go.Figure) -> bytes:
+    return bytes(figure.to_json().encode())
 
 
-def _drawn(lanes: Lanes, band: BandKind, scale: Scale) -> bytes:
+def _figure(lanes: Lanes, band: BandKind, scale: Scale) -> go.Figure:
     configs = [group[0].row.config for group in lanes.values()]
     lines = References(
         minimum=common(lanes, "minimum"),
@@ -80,8 +83,7 @@ def _drawn(lanes: Lanes, band: BandKind, scale: Scale) -> bytes:
     )
     budget = max(run.row.budget for group in lanes.values() for run in group)
     curves = {label: abreast([curves_of(run) for run in g]) for label, g in lanes.items()}
-    figure = race_figure(curves, styles_of(methods_of(lanes)), lines, budget, band, scale)
-    return bytes(figure.to_json().encode())
+    return race_figure(curves, styles_of(methods_of(lanes)), lines, budget, band, scale)
 
 
 def _standings(lanes: Lanes, seeds: int) -> None:
@@ -123,7 +125,7 @@ def _arms(runs: Sequence[RunData]) -> None:
     chosen = st.selectbox(
         "Bandit",
         list(bandits),
-        format_func=lambda run_id: _run_label(bandits[run_id].row),
+        format_func=lambda run_id: f"{bandits[run_id].row.name} · seed {bandits[run_id].row.seed}",
         key="race_bandit",
         label_visibility="collapsed",
     )
@@ -138,10 +140,6 @@ def _arms(runs: Sequence[RunData]) -> None:
     with right:
         st.markdown(plain(pulls[-1]["text"]))
         st.caption(ARMS)
-
-
-def _run_label(row: RunRow) -> str:
-    return f"{row.name} · seed {row.seed}"
 
 
 # --- its runs by method ------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -25,20 +24,13 @@ from dsebo.ui.inputs import choose_band, choose_scale
 from dsebo.ui.live import live_chart
 
 OVERLAY, PANELS = "Overlay", "Small multiples"
-
-
-@dataclass(frozen=True)
-class Look:
-    """How results are drawn."""
-
-    kind: BandKind
-    scale: Scale
+Look = tuple[BandKind, Scale]  # how results are drawn
 
 
 def show_results(row: ExperimentRow, frame: pd.DataFrame) -> None:
     """Everything that finished runs show."""
     look = _choose_look(row, frame)
-    build = partial(response_figure, frame, row.spec.fields, look.kind, look.scale)
+    build = partial(response_figure, frame, row.spec.fields, *look)
     _drawn(row, frame, look, ("response",), build, "sweep_response")
     if len(row.spec.axes) == 2:
         _heat(row, frame)
@@ -66,7 +58,7 @@ def _choose_look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
         kind = choose_band(f"sweep band {row.id}", "median", "Over the seeds")
         scale = choose_scale(f"sweep scale {row.id}", usual, "Value axis")
-    return Look(kind, scale)
+    return kind, scale
 
 
 def _heat(row: ExperimentRow, frame: pd.DataFrame) -> None:
@@ -112,8 +104,7 @@ def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
     store = session.manager().store
 
     def build() -> go.Figure:
-        curves = SHARED.curves(store, frame)
-        return draw(frame, axes, curves, look.kind, look.scale, singles)
+        return draw(frame, axes, SHARED.curves(store, frame), *look, singles)
 
     _drawn(row, frame, look, (key, singles, tuple(frame["cell"].unique())), build, key)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -23,7 +22,7 @@ from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import owner_hash
 from dsebo.text import count, duration, method_name, plain, size, symbol
 from dsebo.ui import session
-from dsebo.ui.experiments.form import RACE, VARY, Draft, ExperimentForm
+from dsebo.ui.experiments.form import RACE, VARY, Draft, ExperimentForm, preset_draft
 from dsebo.ui.inputs import card, facts_table
 from objectives.fields import ConfigError
 
@@ -86,15 +85,12 @@ def _lines(spec: ExperimentSpec, found: Plan) -> list[tuple[str, str]]:
     if found.unfinished:
         lines.append(("Begun, carried on", str(found.unfinished)))
     lines.append(("Predicted time", _time(found)))
-    return [*lines, ("Predicted memory", size(found.memory_bytes))] if _left(found) else lines
-
-
-def _left(found: Plan) -> int:
-    return found.total - found.finished
+    memory = [("Predicted memory", size(found.memory_bytes))]
+    return lines + memory if found.finished < found.total else lines
 
 
 def _time(found: Plan) -> str:
-    if not _left(found):
+    if found.finished == found.total:
         return "nothing left to run"
     return f"about {duration(found.wall_seconds)} on {count(found.workers, 'core')}"
 
@@ -119,7 +115,7 @@ def welcome(found: Plan | None) -> bool:
             st.markdown(f"##### {title}")
             for preset in PRESETS:
                 if preset.small is wanted:
-                    chosen = partial(VARY.load, VARY.of_preset(preset.key))
+                    chosen = partial(VARY.load, preset_draft(preset.key))
                     card(preset.key, preset.title, preset.text, "Choose", chosen)
     return pressed
 
@@ -241,7 +237,7 @@ def _refusals(race: ExperimentSpec) -> list[str]:
     refused = [
         f"{label_of(config.model_dump(mode='json'))}: {why}"
         for config in race.first_configs()
-        if (why := _refusal([config]))
+        if (why := _refusal(config))
     ]
     if refused:
         return refused
@@ -252,10 +248,10 @@ def _refusals(race: ExperimentSpec) -> list[str]:
     return []
 
 
-def _refusal(configs: Sequence[RunConfig]) -> str:
-    """Why these runs would be over the limits, with the figure; empty where they are not."""
+def _refusal(config: RunConfig) -> str:
+    """Why a run of it would be over the limits, with the figure; empty where it is not."""
     manager = session.manager()
-    asked = [(config, config.budget, 0) for config in configs]
+    asked = [(config, config.budget, 0)]
     try:
         with manager.store.read() as connection:
             check_limits(connection, manager.settings, owner_hash(session.owner()), asked)

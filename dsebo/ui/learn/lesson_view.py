@@ -45,14 +45,8 @@ class Asked:
 
     def link(self) -> dict[str, str]:
         """The address that shows the same."""
-        said = {
-            "lesson": self.lesson,
-            "hide": ",".join(self.hide),
-            "runs": ",".join(self.runs),
-            "guess": self.guess,
-            "room": self.room,
-        }
-        return {name: value for name, value in said.items() if value}
+        values = vars(self).items()
+        return {name: value if isinstance(value, str) else ",".join(value) for name, value in values if value}
 
 
 def asked() -> Asked:
@@ -103,13 +97,13 @@ def _ask(lesson: Lesson, now: Asked) -> None:
     """The question, and whose answer it is."""
     with st.form("prediction", border=True):
         st.markdown(f"##### {plain(lesson.question)}")
-        given: str | float | None
+        answer: str | float | None
         if lesson.kind == "choice":
-            given = st.radio(
+            answer = st.radio(
                 "Your prediction", lesson.options, index=None, format_func=plain, horizontal=True
             )
         else:
-            given = st.number_input("Your prediction", value=None, format="%g")
+            answer = st.number_input("Your prediction", value=None, format="%g")
         room, nickname = now.room, ""
         if "room" not in now.hide:
             left, right = st.columns(2)
@@ -117,7 +111,7 @@ def _ask(lesson: Lesson, now: Asked) -> None:
             nickname = right.text_input("Nickname", max_chars=40)
         if not st.form_submit_button("Predict, then run", type="primary"):
             return
-    guess = lesson.checked(str(given)) if given is not None else None
+    guess = lesson.checked(str(answer)) if answer is not None else None
     if guess is None:
         st.error("A prediction comes first: that is what the lesson is about.")
         return
@@ -258,9 +252,8 @@ def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> 
 
 def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
     truth = lesson.truth(runs)
-    right = truth == guess
-    said = number(float(truth)) if lesson.kind == "number" else truth
-    st.markdown(f"#### The answer: {plain(said)}{', as predicted' if right else ''}")
+    words = number(float(truth)) if lesson.kind == "number" else truth
+    st.markdown(f"#### The answer: {plain(words)}{', as predicted' if truth == guess else ''}")
     if lesson.measure == "winner":
         ends = lesson.ends(runs)
         st.markdown(" · ".join(f"{plain(label)}: {number(end)}" for label, end in ends.items()))

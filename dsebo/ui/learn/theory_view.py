@@ -12,7 +12,6 @@ import streamlit as st
 from dsebo.analysis.floor import NoFloor
 from dsebo.analysis.theory import (
     SHAPES,
-    Bound,
     Epsilon,
     Phase,
     dsebo_bound,
@@ -119,42 +118,25 @@ def show_bounds(phases: Sequence[Phase], d: int, epsilon: Epsilon, printed: bool
     T = sum(phase.T for phase in phases)
     fixed, grown = fixed_bound(T, d, epsilon), dsebo_bound(phases, epsilon)
     with st.container(horizontal=True, gap="large"):
-        st.metric(
-            "Approximation error, DSEBO / fixed",
-            _ratio(grown.approximation, fixed.approximation),
-            "paper: 1.25" if printed else None,
-            delta_color="off",
-            delta_arrow="off",
-            width="content",
-        )
-        st.metric(
-            "Optimization error, fixed / DSEBO",
-            _ratio(fixed.optimization, grown.optimization),
-            "paper: 100" if printed else None,
-            delta_color="off",
-            delta_arrow="off",
-            width="content",
-        )
+        for words, above, below, paper in (
+            ("Approximation error, DSEBO / fixed", grown.approximation, fixed.approximation, "1.25"),
+            ("Optimization error, fixed / DSEBO", fixed.optimization, grown.optimization, "100"),
+        ):
+            ratio = number(above / below, 3) if below > 0 else "–"
+            beside = f"paper: {paper}" if printed else None
+            st.metric(words, ratio, beside, delta_color="off", delta_arrow="off", width="content")
     four = st.column_config.NumberColumn(format="%.3e")
-    columns = dict.fromkeys(("Approximation", "Optimization", "Sum"), four)
-    st.dataframe(_table(d, fixed, grown), hide_index=True, column_config=columns)
+    columns = ("Approximation", "Optimization", "Sum")
+    table = pd.DataFrame(
+        [
+            (name, bound.approximation, bound.optimization, bound.total)
+            for name, bound in ((f"GP-UCB, d = {d}", fixed), ("DSEBO", grown))
+        ],
+        columns=["Bound", *columns],
+    )
+    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(columns, four))
     st.markdown(_vacuous(d, T))
     live_chart(phases_figure(phases, d, epsilon), key=f"phases {printed} {T} {len(phases)}")
-
-
-def _table(d: int, fixed: Bound, grown: Bound) -> pd.DataFrame:
-    rows = [(f"GP-UCB, d = {d}", fixed), ("DSEBO", grown)]
-    return pd.DataFrame(
-        [
-            {
-                "Bound": name,
-                "Approximation": bound.approximation,
-                "Optimization": bound.optimization,
-                "Sum": bound.total,
-            }
-            for name, bound in rows
-        ]
-    )
 
 
 def _vacuous(d: int, T: int) -> str:
@@ -167,10 +149,6 @@ def _vacuous(d: int, T: int) -> str:
         f"$T \\approx 10^{{{power:.0f}}}$ on. At T = {T} its value says nothing about a "
         "run; only the ratio of two such terms is of use."
     )
-
-
-def _ratio(above: float, below: float) -> str:
-    return number(above / below, 3) if below > 0 else "–"
 
 
 def show_run() -> None:

@@ -34,10 +34,10 @@ class Line:
     @property
     def runs(self) -> str:
         """`10 bundled, 2 of yours`."""
-        said = [f"{self.own.bundled} bundled"] if self.own.bundled else []
-        said += [f"{self.own.yours} of yours"] if self.own.yours else []
-        said += [f"{len(self.own.under_way)} under way"] if self.own.under_way else []
-        return ", ".join(said)
+        parts = [f"{self.own.bundled} bundled"] if self.own.bundled else []
+        parts += [f"{self.own.yours} of yours"] if self.own.yours else []
+        parts += [f"{len(self.own.under_way)} under way"] if self.own.under_way else []
+        return ", ".join(parts)
 
     @property
     def runnable(self) -> bool:

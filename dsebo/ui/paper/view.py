@@ -12,7 +12,7 @@ from dsebo.charts.experiment import race_figure
 from dsebo.charts.scales import References, default_scale
 from dsebo.charts.theme import styles_of
 from dsebo.config import predict
-from dsebo.paper.bundled import ThinRun, bundled_paper_runs
+from dsebo.paper.bundled import bundled_paper_runs
 from dsebo.paper.comparison import (
     NOT_HERE,
     TITLES,
@@ -27,7 +27,7 @@ from dsebo.paper.comparison import (
 )
 from dsebo.paper.readings import READINGS, Reading
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.text import number, plain, seeds_text
+from dsebo.text import number, plain, seeds_text, value_text
 from dsebo.ui import links, session
 from dsebo.ui.form import link_of
 from dsebo.ui.live import live_chart
@@ -197,12 +197,9 @@ def show_curves(table: int, task: str) -> None:
         {"DSEBO": curves}, styles, lines, runs[0].evaluations, "mean", default_scale(minimum)
     )
     live_chart(figure, key="paper_chart")
-    made = ", ".join(sorted({run.version for run in runs}))
-    st.caption(f"Version {plain(made)}, seeds {_seeds(runs)}; made by python -m dsebo.paper.bundled --again.")
-
-
-def _seeds(runs: Sequence[ThinRun]) -> str:
-    return seeds_text(sorted(run.config["seed"] for run in runs))
+    versions = ", ".join(sorted({run.version for run in runs}))
+    seeds = seeds_text(sorted(run.config["seed"] for run in runs))
+    st.caption(f"Version {plain(versions)}, seeds {seeds}; made by python -m dsebo.paper.bundled --again.")
 
 
 # --- what could be reproduced ---------------------------------------------------------------
@@ -211,7 +208,7 @@ def _seeds(runs: Sequence[ThinRun]) -> str:
 def show_summary(found: Sequence[FinalRun]) -> None:
     """What the runs so far show, counted."""
     st.markdown("#### What could be reproduced, and what not")
-    said = [
+    points = [
         *(plain(sentence) for sentence in sentences(found)),
         "Uniform sampling of the box does not give what is printed for random search. Sampling of "
         "[0, 1] only, a corner of it, does on four of the six functions; see below.",
@@ -221,7 +218,7 @@ def show_summary(found: Sequence[FinalRun]) -> None:
         "are ALEBO, VAEBO, RDUCB, SAASBO and DuMBO.",
         "Seconds are of different machines and programs: they show orders of magnitude.",
     ]
-    st.markdown("\n".join(f"- {sentence}" for sentence in said))
+    st.markdown("\n".join(f"- {sentence}" for sentence in points))
 
 
 def show_readings() -> None:
@@ -244,11 +241,5 @@ def show_readings() -> None:
 def _show_switch(reading: Reading) -> None:
     """A link to the Run page, set so, and the fields that it sets."""
     links.page_link("run", "See it", "tune", link_of(dict(reading.switch)))
-    named = ", ".join(f"{name} = {_value(value)}" for name, value in reading.switch.items())
+    named = ", ".join(f"{name} = {value_text(value)}" for name, value in reading.switch.items())
     st.markdown(f":gray[{plain(named)}]")
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -71,8 +71,9 @@ def _controls(runs: Sequence[RunData], last: int) -> Scale:
         label, icon = ("Pause", "pause") if playing else ("Play", "play_arrow")
         if st.button(label, icon=f":material/{icon}:", type="primary", shortcut="P"):
             _toggle(last)
-        _jump("Previous expansion", "skip_previous", _before(runs), "Left")
-        _jump("Next expansion", "skip_next", _after(runs, last), "Right")
+        t, grown = st.session_state[T], {c["t"] for r in runs for c in r.changes if c["event"] == "expanded"}
+        _jump("Previous expansion", "skip_previous", max((e for e in grown if e < t), default=1), "Left")
+        _jump("Next expansion", "skip_next", min((e for e in grown if e > t), default=last), "Right")
         st.selectbox(
             "Speed",
             SPEEDS,
@@ -109,18 +110,6 @@ def _jump(label: str, icon: str, to: int, shortcut: str) -> None:
 def _go(t: int) -> None:
     st.session_state[T] = t
     st.session_state[PLAYING] = False
-
-
-def _expansions(runs: Sequence[RunData]) -> list[int]:
-    return sorted({c["t"] for run in runs for c in run.changes if c["event"] == "expanded"})
-
-
-def _after(runs: Sequence[RunData], last: int) -> int:
-    return next((t for t in _expansions(runs) if t > st.session_state[T]), last)
-
-
-def _before(runs: Sequence[RunData]) -> int:
-    return next((t for t in reversed(_expansions(runs)) if t < st.session_state[T]), 1)
 
 
 def _show(

@@ -17,7 +17,9 @@ def status(data: RunData, entries: list[Entry], key: str, progress: bool = True)
     """One component for all of it: each element of a page is a message to each browser."""
     live_status(
         {
-            "progress": _progress(data) if progress else None,
+            "progress": {"share": min(1.0, data.t / data.row.budget), "text": progress_words(data)}
+            if progress
+            else None,
             "numbers": numbers(data),
             "newest": entries[0].in_words if entries else _nothing_yet(data),
         },
@@ -39,20 +41,16 @@ def numbers(data: RunData) -> list[dict[str, Any]]:
     return found
 
 
-def _progress(data: RunData) -> dict[str, Any]:
-    return {"share": min(1.0, data.t / data.row.budget), "text": progress_words(data)}
-
-
 def progress_words(data: RunData) -> str:
     """`212 of 500 evaluations · 9.8 per second · 29 s left`."""
     row = data.row
-    said = [f"{data.t} of {count(row.budget, 'evaluation')}"]
+    words = [f"{data.t} of {count(row.budget, 'evaluation')}"]
     rate = SHARED.rate(row.id) if row.state == "running" else None
     if rate:
-        said += [f"{number(rate, 2)} per second", f"{duration((row.budget - data.t) / rate)} left"]
+        words += [f"{number(rate, 2)} per second", f"{duration((row.budget - data.t) / rate)} left"]
     elif data.ended and row.seconds:
-        said.append(f"{duration(row.seconds)} of computing")
-    return " · ".join(said)
+        words.append(f"{duration(row.seconds)} of computing")
+    return " · ".join(words)
 
 
 def _nothing_yet(data: RunData) -> str:
