@@ -155,8 +155,8 @@ class Session:
         if not (too_long or (may and self.place.must_leave())):
             return False
         if paused:
-            return leave_paused(self.store, self.lease)
-        set_state(self.store, schema.run, self.lease, "queued")
+            return self.waiting.do(lambda _: leave_paused(self.store, self.lease))
+        self._set_state("queued")
         self.queued = True
         return True
 

@@ -117,7 +117,27 @@ def plain_errors(url: URL) -> Iterator[None]:
 
 def locked(url: URL, said: str = "database is locked") -> StoreAway:
     """The error of who has waited too long for others."""
-    return StoreAway(f"Another program has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}.")
+    who = _locking(url) or "Another program"
+    return StoreAway(f"{who} has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}.")
+
+
+def _locking(url: URL) -> str:
+    """Which other process of this machine writes to a SQLite file, where Linux tells; else empty."""
+    try:
+        files = {os.stat(f"{url.database}{end}").st_ino for end in ("", "-shm")}
+        lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+        # Such as: 3: POSIX  ADVISORY  WRITE 4711 08:02:131090 120 120
+        pids = {int(words[4]) for words in lines if words[3] == "WRITE" and _inode(words[5]) in files}
+        pid = min(pids - {0, os.getpid()})
+        stopped = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
+    except (OSError, ValueError, IndexError):
+        return ""
+    way_out = f", which is stopped (kill -CONT {pid} wakes it, kill -9 {pid} ends it)," if stopped else ""
+    return f"Process {pid}{way_out}"
+
+
+def _inode(place: str) -> int:
+    return int(place.rpartition(":")[2])
 
 
 def _plain(url: URL, said: str, away: bool) -> StoreError:

@@ -117,14 +117,17 @@ def shown_state(row: Any, now: float, alive: Callable[[Holder], bool | None] = H
 
 
 def is_free(row: Any, now: float) -> bool:
-    """Whether someone else may take the run: a living process on this host keeps it."""
+    """Whether someone else may take the run: its process is gone, or has not been heard of for too long.
+
+    A process that lives but is stopped (Ctrl-Z) or hangs does not keep it: should it wake, what it
+    writes is refused, as the lease is another's.
+    """
     if row.state not in ACTIVE or row.lease_token is None:
         return True
     holder = _holder(row)
     if holder == Holder.this():
         return row.lease_token not in _held
-    alive = holder.alive()
-    return alive is False or (alive is None and row.lease_expires < now)
+    return holder.alive() is False or bool(row.lease_expires < now)
 
 
 def _holder(row: Any) -> Holder:
@@ -140,7 +143,7 @@ def free_row(connection: Connection, table: Table, row_id: str) -> Row[Any]:
     if not is_free(row, time.time()):
         raise StoreError(
             f"{table.name.capitalize()} {row_id[:8]} is at work in process {row.lease_pid} on "
-            f"{row.lease_host.split('/')[0]}, which keeps it while it lives."
+            f"{row.lease_host.split('/')[0]}, which was heard of less than {LEASE_SECONDS:.0f} s ago."
         )
     return row
 

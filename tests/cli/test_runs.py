@@ -80,7 +80,7 @@ def test_resume(call: Any, store: Store) -> None:
     for event in events:
         if event.t == 4:
             break
-    assert "keeps it while it lives" not in call("runs").output
+    assert "heard of less than" not in call("runs").output
     events.close()
     assert "12 evaluations, best value" in call("resume", ids[0][:9]).output
     assert history(store, ids[0]) == reference(config)

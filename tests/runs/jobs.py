@@ -108,3 +108,10 @@ def try_to_resume(url: str, run_id: str, start: Any, answers: Any) -> None:
         answers.put(sum(1 for event in resumed_run(store, run_id) if event.kind == "evaluated"))
     except Exception as error:
         answers.put(f"{type(error).__name__}: {error}")
+
+
+def write_for_long(url: str, writing: Any) -> None:
+    """A transaction that does not end."""
+    with Store.open(url).write():
+        writing.set()
+        time.sleep(60)

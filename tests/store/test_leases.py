@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +16,13 @@ from dsebo.runs.commands import order
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.settings import Settings
-from dsebo.store import leases, schema
-from dsebo.store.errors import LeaseLost, StoreError
+from dsebo.store import database, leases, schema
+from dsebo.store.errors import LeaseLost, StoreAway, StoreError
 from dsebo.store.leases import Heartbeat, Holder, Lease, set_state
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.store.writing import claim
-from tests.runs.jobs import try_to_resume, work
+from tests.runs.jobs import try_to_resume, work, write_for_long
 from tests.small import history, kill, reference, small, wait_for, wait_state
 
 CONFIG = small(budget=20)
@@ -76,25 +78,68 @@ def test_a_lease_elsewhere_is_kept_until_it_expires(store: Store) -> None:
     assert history(store, run_id) == reference(CONFIG)
 
 
-def test_a_living_process_keeps_its_lease(processes: Any, url: str, store: Store) -> None:
-    long = small(budget=2000)
-    process = processes.Process(target=work, args=(url, long.to_json()))
+def test_a_stopped_process_loses_its_run_to_who_resumes_it(processes: Any, url: str, store: Store) -> None:
+    config = small(budget=60)
+    process = processes.Process(target=work, args=(url, config.to_json()))
     process.start()
     run_id = wait_for(lambda: [row.id for row in store.list_runs() if row.n_done > 2])[0]
     assert order(store, run_id, "pause") is None
     wait_state(store, run_id, "paused")  # and so not in the middle of a transaction
     os.kill(process.pid, signal.SIGSTOP)  # it lives, but its heartbeat does not
     try:
+        with pytest.raises(StoreError, match=f"at work in process {process.pid} on .* heard of less than"):
+            claim(store, run_id)
         set_row(store, run_id, lease_expires=time.time() - 1)
         assert store.get_run(run_id).state == "stalled"
-        with pytest.raises(StoreError, match=f"process {process.pid} on .* keeps it while it lives"):
-            claim(store, run_id)
-        assert store.mark_interrupted() == 0
+        assert store.mark_interrupted() == 0  # it may come back
+        list(resumed_run(store, run_id))
+        os.kill(process.pid, signal.SIGCONT)
+        process.join(30)
+        assert process.exitcode == 1  # the run is no longer its own to write
     finally:
         kill(process)
-    assert store.get_run(run_id).state == "interrupted"  # seen at once, before anyone marks it
+    assert history(store, run_id) == reference(config)
+
+
+def test_a_killed_process_is_seen_at_once(processes: Any, url: str, store: Store) -> None:
+    process = processes.Process(target=work, args=(url, small(budget=2000).to_json()))
+    process.start()
+    run_id = wait_for(lambda: [row.id for row in store.list_runs() if row.n_done > 2])[0]
+    kill(process)
+    assert store.get_run(run_id).state == "interrupted"  # before anyone marks it
     assert store.mark_interrupted() == 1
     claim(store, run_id)
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Only Linux tells who holds a lock.")
+def test_who_keeps_the_database_locked_is_named(
+    processes: Any, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was stopped in the middle of a transaction."""
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.2)
+    store, writing = Store.open(url), processes.Event()
+    process = processes.Process(target=write_for_long, args=(url, writing))
+    process.start()
+    try:
+        assert writing.wait(30)
+        with pytest.raises(StoreAway, match=rf"Process {process.pid} has kept .* locked for 0\.2 s"):
+            set_row(store, "any", n_done=1)
+        os.kill(process.pid, signal.SIGSTOP)
+        way_out = (
+            rf"Process {process.pid}, which is stopped \(kill -CONT {process.pid} wakes it, .*\), has kept"
+        )
+        wait_for(lambda: re.search(way_out, refused(store)))
+        assert store.list_runs() == []  # reading goes on
+    finally:
+        kill(process)
+    set_row(store, "any", n_done=1)
+    store.close()
+
+
+def refused(store: Store) -> str:
+    with pytest.raises(StoreAway) as error:
+        set_row(store, "any", n_done=1)
+    return str(error.value)
 
 
 def test_the_heartbeat_has_a_thread_of_its_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
