@@ -208,32 +208,38 @@ def describe(
     decide: int | None = None,
     waited: Strategy | None = None,
 ) -> str:
-    """What happened, in words, and where the run cannot expand: why, and what would help."""
+    """A decision in words: what happened, why, and the numbers last, in brackets."""
     evaluations = f"{now.count} evaluation{'s' if now.count != 1 else ''}"
     threshold = gain_threshold(waited or strategy, now)
-    said = [f"Evaluation {t}: no gain above {threshold:.3g} for {evaluations} at d = {now.d}."]
-    step = f"Δd = {delta}" if now.delta is None else f"Δd {now.delta} → {delta}"
+    parts = [
+        f"Evaluation {t}: stalled. No gain above {threshold:.3g} in {evaluations} at d = {now.d}.",
+        _why_step(now.delta, delta, s, k),
+    ]
     if decide is not None:
-        step += f" by the strategy, Δd = {decide} by hand"
-    if not s:
-        said.append(f"First step: {step}.")
-    else:
-        factor_said = "" if k is None else f"k = {k:.2f}, "
-        said.append(f"{_slopes_in_words(s)}: {factor_said}{step}.")
+        parts.append(f"By hand it is {decide}.")
     if d_to > now.d:
-        said.append(f"Now d = {d_to}, patience {T}.")
+        parts.append(f"Now d = {d_to}.")
     else:
-        why = f"It stays at d = {now.d}." if decide == 0 else why_stuck(strategy, now.d)
-        said.append(f"{why} Patience {T}.")
+        parts.append(f"It stays at d = {now.d}." if decide == 0 else why_stuck(strategy, now.d))
         if strategy.variant == "authors":
-            said.append(f"z now in ±{now.box * BOX_SHRINK:.3g}.")
-    return " ".join(said)
+            parts.append(f"z now in ±{now.box * BOX_SHRINK:.3g}.")
+    slopes_seen = [f"s = {'… ' if len(s) > 4 else ''}{', '.join(f'{v:.3g}' for v in s[-4:])}"] if s else []
+    scaled = [] if k is None else [f"k = {k:.2f}"]
+    return f"{' '.join(parts)} ({'; '.join([*slopes_seen, *scaled, f'T {now.T} → {T}'])})"
 
 
-def _slopes_in_words(s: tuple[float, ...]) -> str:
-    """The slopes, or the last four of many."""
-    shown = ", ".join(f"{v:.3g}" for v in s[-4:])
-    return f"{'Slope' if len(s) == 1 else 'Slopes'} {'… ' if len(s) > 4 else ''}{shown}"
+def _why_step(before: int | None, delta: int, s: tuple[float, ...], k: float | None) -> str:
+    """Why the next step is what it is."""
+    if before is None or not s:
+        return f"The {'first step is' if before is None else 'step stays'} {delta}."
+    gained = f"The last dimensions gained {s[-1]:.3g} each"
+    if k is None:
+        return f"{gained}, so the step stays {delta}." if before == delta else f"The step is {delta}."
+    rank = ", the least so far" if s[-1] == min(s) else ", the most so far" if s[-1] == max(s) else ""
+    if delta == before:
+        return f"{gained}{rank}, so the step stays {delta}."
+    verb = "halves" if k == 0.5 and delta > 0 else "shrinks" if delta < before else "grows"
+    return f"{gained}{rank}, so the step {verb}, {before} → {delta}."
 
 
 def why_stuck(strategy: Strategy, d: int) -> str:

@@ -94,10 +94,10 @@ def test_authors_shrink_the_box_when_they_cannot_expand() -> None:
     now, _ = converge(strategy, start(strategy), 9.0)
     assert now.box == 1.0
     now, event = converge(strategy, now, 8.0)
-    assert event.text.endswith("z now in ±0.8.")
+    assert "z now in ±0.8." in event.text
     now, event = converge(strategy, now, 8.0)
     assert now.box == pytest.approx(0.64)
-    assert event.text.endswith("z now in ±0.64.")
+    assert "z now in ±0.64." in event.text
 
 
 def test_paper_resets_the_reference_on_entering_and_authors_never() -> None:
@@ -156,8 +156,9 @@ def test_sentence() -> None:
     _, event = after_evaluation(strategy, now, 148, 22.5)
     assert event is not None
     assert event.text == (
-        "Evaluation 148: no gain above 0.5 for 22 evaluations at d = 19. "
-        "Slopes 0.59, 0.56: k = 0.50, Δd 7 → 3. Now d = 22, patience 23."
+        "Evaluation 148: stalled. No gain above 0.5 in 22 evaluations at d = 19. The last dimensions gained "
+        "0.56 each, the least so far, so the step halves, 7 → 3. Now d = 22. "
+        "(s = 0.59, 0.56; k = 0.50; T 22 → 23)"
     )
 
 
@@ -173,18 +174,19 @@ def test_a_decision_taken_again_by_hand_or_by_another_strategy() -> None:
     assert (seven.d, seven.delta, seven.T) == (26, 7, 23)
     assert (event.kind, event.delta_after, event.to_json()["ruled"]) == ("expanded", 7, 3)
     assert event.text == (
-        "Evaluation 148: no gain above 0.5 for 22 evaluations at d = 19. "
-        "Slopes 0.59, 0.56: k = 0.50, Δd 7 → 3 by the strategy, Δd = 7 by hand. Now d = 26, patience 23."
+        "Evaluation 148: stalled. No gain above 0.5 in 22 evaluations at d = 19. The last dimensions gained "
+        "0.56 each, the least so far, so the step halves, 7 → 3. By hand it is 7. Now d = 26. "
+        "(s = 0.59, 0.56; k = 0.50; T 22 → 23)"
     )
     stays, event = expansion.converge(strategy, now, 148, decide=0)
     assert (stays.d, stays.delta, stays.dims, event.kind) == (19, 0, now.dims, "converged")
-    assert "Δd = 0 by hand. It stays at d = 19. Patience 23." in event.text
+    assert "By hand it is 0. It stays at d = 19." in event.text
     assert expansion.converge(strategy, now, 148, decide=90)[0].d == 100
 
     other = replace(strategy, beta=6, alpha=0.1, min_step=5)
     changed, event = expansion.converge(other, now, 148, waited=strategy)
     assert (changed.delta, changed.T) == (5, 47)  # the step goes on from 7, the patience by its formula
-    assert "no gain above 0.5" in event.text  # it waited by the other one
+    assert "No gain above 0.5" in event.text  # it waited by the other one
 
 
 def test_progress_through_json() -> None:

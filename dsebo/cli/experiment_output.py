@@ -17,7 +17,7 @@ from rich.table import Table
 from dsebo.cli.output import progress_bar
 from dsebo.config import predict
 from dsebo.experiments.entrants import CLIPPED, are_clipped
-from dsebo.experiments.findings import findings
+from dsebo.experiments.findings import report
 from dsebo.experiments.progress import Plan, waiting_words
 from dsebo.experiments.records import ExperimentRow
 from dsebo.experiments.standings import CENTRE, cell_labels, race_standings
@@ -93,7 +93,7 @@ class SweepOutput:
             _print({**about, "spec": experiment.spec.plain(), "runs": rows})
             return
         Console().print(self._table(runs))
-        for sentence in findings(runs, experiment.spec.fields):
+        for sentence in report(runs, experiment.spec.fields).texts:
             typer.echo(sentence)
         done = int(runs["state"].eq("finished").sum())
         typer.echo(f"Sweep {experiment.short_id} {experiment.state}: {done} of {len(runs)} runs finished.")
@@ -177,6 +177,8 @@ class RaceOutput(SweepOutput):
             seeds = count(len(self._experiment.spec.seeds), "seed")
             reading = f"The centre of the box has {number(centre)}{known}. Means over {seeds}."
             Console().print(self._table(runs), reading, sep="\n", highlight=False)
+            for sentence in report(runs, self._experiment.spec.fields).texts:
+                typer.echo(sentence)
         self._say_problem()
 
     def _bar_labels(self) -> list[str]:

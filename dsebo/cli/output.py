@@ -7,14 +7,15 @@ import math
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from dsebo.analysis.conclusions import conclude_run, ending_of
 from dsebo.config import RunConfig
-from dsebo.events import Evaluated, Event, Finished, Started
+from dsebo.events import Converged, Evaluated, Event, Finished, Started
 from dsebo.text import brief
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -86,7 +87,9 @@ def _interrupted(last: Event | None) -> Finished:
 def _show_live(events: Iterator[Event], config: RunConfig) -> str:
     """A progress bar with best value, dimension and time left; how the run ended."""
     console = Console()
-    last: Event | None = None
+    last: Evaluated | None = None
+    started: Started | None = None
+    changes: list[dict[str, Any]] = []
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     try:
         first = next(events)  # a run that cannot be resumed says so here, before anything is shown
@@ -98,13 +101,30 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
                     last = event
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    console.print(event.text, highlight=False)
+                    concluded = _conclusion(config, started, last, changes)
+                    failed = event.state == "failed"
+                    console.print(event.text if failed else concluded or event.text, highlight=False)
                     return event.state
                 else:
+                    started = event if isinstance(event, Started) else started
+                    changes += [event.to_json()] if isinstance(event, Converged) else []
                     _print_other(console, event)
     except KeyboardInterrupt:
         console.print(_interrupted(last).text, highlight=False)
     return INTERRUPTED
+
+
+def _conclusion(
+    config: RunConfig, started: Started | None, last: Evaluated | None, changes: list[dict[str, Any]]
+) -> str:
+    """What the run amounts to; empty where it was carried on and its beginning is not at hand."""
+    if started is None or started.t or last is None:
+        return ""
+    evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
+    plain = config.model_dump(mode="json")
+    return conclude_run(
+        ending_of(plain, evaluated, changes, started.at_centre, started.minimum, config.budget)
+    )
 
 
 def _describe(config: RunConfig) -> str:

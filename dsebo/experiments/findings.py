@@ -7,7 +7,7 @@ nothing is said but that more are needed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from dsebo.experiments.paired import (
     seeds_needed,
     sharing,
 )
-from dsebo.text import NAMED, function_name, is_range, joined, part, several, symbol
+from dsebo.text import NAMED, function_name, is_range, joined, number, part, several, symbol
 
 _EXPLAINED = (
     "Every comparison is a paired Wilcoxon test over the seeds that two cells share, as many as it "
@@ -37,10 +37,16 @@ _SEEDS = "What the seeds do: the interquartile range over the seeds of one cell.
 
 @dataclass(frozen=True)
 class Report:
-    """Sentences, and how they were come by."""
+    """What everyone sees, how sure that is, and how it was computed."""
 
     sentences: tuple[str, ...]
     hint: str = ""
+    lead: str = ""
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is to be read, in order."""
+        return [*filter(None, [self.lead]), *self.sentences]
 
 
 def findings(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
@@ -61,7 +67,8 @@ def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
         return _within_functions(frame, done, [axis for axis in axes if axis != "function"])
     finding = _sentences(frame, done, axes)
     texts = [*finding.texts, *_own_centres(frame, axes)]
-    return _summed(frame, Finding(texts, True, finding.ratio) if finding.tested else finding)
+    summed = _summed(frame, Finding(texts, True, finding.ratio) if finding.tested else finding)
+    return replace(summed, lead=lead(done, axes))
 
 
 def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]) -> Report:
@@ -96,6 +103,22 @@ def _summed(frame: pd.DataFrame, finding: Finding) -> Report:
         texts.append(f"{runs} left out.")
     hint = _EXPLAINED + (_RATIO if finding.ratio else _DIFFERENCE) + _SEEDS
     return Report(tuple(texts), hint)
+
+
+def lead(done: pd.DataFrame, axes: Sequence[str]) -> str:
+    """What everyone sees, before how sure it is: the lowest, the next and the highest value.
+
+    A race is read by its means, as its standings are; what varies a setting by its medians, as its
+    charts are.
+    """
+    if len(axes) != 1 or done[axes[0]].nunique() < 2:
+        return ""
+    axis, race = axes[0], axes[0] == "method"
+    values = done.groupby(axis, sort=False)["best"]
+    ranked = (values.mean() if race else values.median()).sort_values(kind="stable")
+    shown = [f"{part(axis, value)} ({number(best, 3)})" for value, best in ranked.items()]
+    rest = f"; highest: {shown[-1]}" if len(shown) > 2 else ""
+    return f"Lowest {'mean' if race else 'median'}: {shown[0]}, then {shown[1]}{rest}."
 
 
 def _own_centres(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dsebo.analysis.conclusions import conclude_run, ending_of
 from dsebo.events import Started
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ACTIVE
@@ -78,6 +79,19 @@ class RunData:
             return None
         value = self.evaluations[column].iloc[-1]
         return None if pd.isna(value) else int(value)
+
+    @property
+    def conclusion(self) -> str:
+        """What the run amounts to, with what was out of reach where the floor is known."""
+        if not len(self.evaluations):
+            return ""
+        last = {"t": self.t, "best": self.best, "d": self._last("d")}
+        floor = self.evaluations["floor"].iloc[-1] if "floor" in self.evaluations else None
+        reachable = {} if pd.isna(floor) or last["d"] is None else {int(last["d"]): float(floor)}
+        row = self.row
+        return conclude_run(
+            ending_of(row.config, last, self.changes, row.at_centre, row.minimum, row.budget, reachable)
+        )
 
     def until(self, t: int) -> RunData:
         """The run as it stood after evaluation t."""

@@ -58,7 +58,7 @@ def experiment_page(row: ExperimentRow, frame: pd.DataFrame, curves: Mapping[str
         f"experiment {row.id}"
     )
     sections = [
-        _section("What is seen", _list(findings.sentences), _quiet(escape(findings.hint))),
+        _section("What is seen", _list(findings.texts), _quiet(escape(findings.hint))),
         *(_section("", chart) for chart in _charts(frame, axes, curves)),
         _section("In numbers", _table(readable(cell_table(frame, axes), axes))),
     ]
@@ -82,7 +82,8 @@ def _run(run: RunData) -> str:
     )
     figure = figure_of(run, default_scale(row.minimum))
     texts = [entry.text for entry in feed(run.events)]
-    return _section(row.name, _quiet(about), _figure(figure), _list(texts))
+    ending = f"<p>{escape(run.conclusion)}</p>"
+    return _section(row.name, _quiet(about), ending, _figure(figure), _list(texts))
 
 
 # --- the charts of an experiment ---

@@ -55,8 +55,8 @@ def test_for_people() -> None:
     shown = dsebo("run", *SMALL, "--no-store")
     assert shown.exit_code == 0, shown.stderr
     assert "DSEBO on sphere, D = 40" in shown.stdout
-    assert "no gain above 0.5" in shown.stdout
-    assert "20 evaluations, best value" in shown.stdout
+    assert "No gain above 0.5" in shown.stdout
+    assert "From 4 at the centre to 1.21." in shown.stdout
 
 
 def test_config_file_with_flags_over_it(tmp_path: Path) -> None:

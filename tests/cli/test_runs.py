@@ -67,7 +67,7 @@ def test_each_run_is_one_line_on_80_columns(
 def test_show(call: Any, two: list[str]) -> None:
     shown = call("show", two[0][:10]).output
     assert "finished, 14 of 14 evaluations" in shown
-    assert "First step" in shown
+    assert "The first step is" in shown
     plain = json.loads(call("show", two[0], "--json").output)
     assert plain["events"][0]["event"] == "started"
     assert plain["versions"]["python"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
@@ -239,3 +240,26 @@ def test_the_papers_ten_seeds_are_enough_for_its_seven_values() -> None:
     cells = {(b,): seeds(1.0, seed=b) for b in (4, 8, 12, 16, 24, 32)}
     cells[1,] = seeds(20.0, seed=1)
     assert "β = 1 is" in findings(progress(cells), ["beta"])[0]
+
+
+def test_what_everyone_sees_comes_first_and_agrees_with_the_values() -> None:
+    frame = pd.DataFrame(
+        {
+            "cell": [0, 0, 1, 1, 2, 2],
+            "beta": [4.0, 4.0, 12.0, 12.0, 32.0, 32.0],
+            "method": ["dsebo", "dsebo", "turbo", "turbo", "random", "random"],
+            "seed": [1, 2, 1, 2, 1, 2],
+            "state": "finished",
+            "best": [9.0, 11.0, 12.0, 14.0, 19.0, 21.0],
+            "minimum": 0.0,
+            "at_centre": 30.0,
+        }
+    )
+    found = report(frame, ["beta"])
+    assert found.lead == "Lowest median: β = 4 (10), then β = 12 (13); highest: β = 32 (20)."
+    assert found.texts == [found.lead, *found.sentences]
+    assert (
+        report(frame, ["method"]).lead
+        == "Lowest mean: DSEBO (10), then TuRBO-1 (13); highest: Random search (20)."
+    )
+    assert report(frame[frame["cell"] == 0], ["beta"]).lead == ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -22,11 +23,18 @@ from tests.small_run import SMALL
 ROOT = Path(__file__).parents[2]
 
 
+def _run_router(path: str) -> None:
+    """What a server does from its first page on: AppTest would run a file of `pages/` past the router, each
+    time as if it were the first."""
+    exec(compile(Path(path).read_text(encoding="utf-8"), path, "exec"), {"__name__": "__main__"})
+
+
 @pytest.fixture(autouse=True)
 def _own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DSEBO_DB", f"sqlite:///{tmp_path}/pages.db")
     monkeypatch.setattr(bundle, "NAME", "none")
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(script_runner, "_mpa_v1", _run_router)
     session.forget()
     yield
     session.forget()

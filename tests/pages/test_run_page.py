@@ -190,7 +190,7 @@ def test_a_finished_run_explains_itself(finished: Callable[..., str], manager: R
     assert not at.exception
     page = said(at).replace("\\", "")
     assert any(data.get("entries") for data in components(at))
-    assert "no gain above" in page
+    assert "No gain above" in page
     assert "Algorithm 1 at evaluation" in page
     assert len(at.get("bidi_component")) >= 2
     assert field(at, "D").value == SMALL["D"]  # its setting, to be varied

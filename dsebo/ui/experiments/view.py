@@ -183,6 +183,8 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str, as_race: bool) -> N
     elif said := words(row):
         st.info(plain(said))
     if as_race:
+        if done := len(finished(frame)):
+            _findings(row, frame, done)
         runs = SHARED.runs(session.manager().store, tuple(frame["run_id"].dropna()))
         race.show_race(runs, len(frame), int(frame["budget"].sum()), len(row.spec.seeds))
     else:
@@ -214,6 +216,6 @@ def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:
     found = SHARED.report(row, frame)
     st.markdown("#### What is seen", help=found.hint or None)
     with st.container(key="findings"):
-        st.markdown("\n\n".join(plain(sentence) for sentence in found.sentences))
+        st.markdown("\n\n".join(plain(sentence) for sentence in found.texts))
     if done < len(frame):
         st.caption(f"So far: {done} of {len(frame)} runs; n in the charts counts finished seeds.")

@@ -21,7 +21,7 @@ def status(data: RunData, entries: list[Entry], key: str, progress: bool = True)
             if progress
             else None,
             "numbers": numbers(data),
-            "newest": entries[0].in_words if entries else _nothing_yet(data),
+            "newest": _newest(data, entries),
         },
         key=f"status{key}",
     )
@@ -32,7 +32,7 @@ def numbers(data: RunData) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [{"label": "Best value", "value": number(data.best)}]
     if data.d is not None:
         found.append({"label": "Dimension d", "value": str(data.d)})
-    if data.patience is not None:
+    if data.patience is not None and not data.ended:
         since, T = data.patience
         left = max(0, T - since)
         found.append(
@@ -51,6 +51,13 @@ def progress_words(data: RunData) -> str:
     elif data.ended and row.seconds:
         words.append(f"{duration(row.seconds)} of computing")
     return " · ".join(words)
+
+
+def _newest(data: RunData, entries: list[Entry]) -> str:
+    """What a run that has ended amounts to; else what happened last."""
+    if data.ended and data.t >= data.row.n_done and data.conclusion:
+        return data.conclusion
+    return entries[0].in_words if entries else _nothing_yet(data)
 
 
 def _nothing_yet(data: RunData) -> str:

@@ -1,0 +1,136 @@
+"""What a run amounts to, in words: the same sentences on the page, in the terminal and in a report.
+
+A decision is told by `dsebo.expansion.describe`, an experiment or a race by `dsebo.experiments.findings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsebo.text import count, number
+
+Change = Mapping[str, Any]  # an `expanded` or `converged` event as the store keeps it
+
+LARGEST = "d_h, the largest it may have"
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a conclusion is drawn from.
+
+    Attributes:
+        t, budget: Evaluations made, and those that there were to be.
+        best: The best value; None where every evaluation failed.
+        at_centre: F at the centre of the box, where it is known.
+        minimum: F*, where it is known.
+        d: Dimension in which the last evaluation was made; None where the method has none.
+        d_e: How many variables matter, where the objective has such a number.
+        d_h: How far the subspace may grow; None where the method does not grow one.
+        changes: The convergences, oldest first.
+        reachable: The best value that is possible in a subspace, by its dimension, where computed.
+    """
+
+    t: int
+    budget: int
+    best: float | None
+    at_centre: float | None = None
+    minimum: float | None = None
+    d: int | None = None
+    d_e: int | None = None
+    d_h: int | None = None
+    changes: Sequence[Change] = ()
+    reachable: Mapping[int, float] = field(default_factory=dict)
+
+
+def ending_of(
+    config: Mapping[str, Any],
+    evaluated: Mapping[str, Any] | None,
+    changes: Sequence[Change],
+    at_centre: float | None,
+    minimum: float | None,
+    budget: int,
+    reachable: Mapping[int, float] | None = None,
+) -> Ending:
+    """The same from a run's config, its last evaluation and its convergences."""
+    last = evaluated or {}
+    return Ending(
+        t=int(last.get("t", 0)),
+        budget=budget,
+        best=last.get("best"),
+        at_centre=at_centre,
+        minimum=minimum,
+        d=last.get("d"),
+        d_e=config["objective"].get("d_e"),
+        d_h=config["optimizer"].get("d_h"),
+        changes=changes,
+        reachable=reachable or {},
+    )
+
+
+def conclude_run(run: Ending) -> str:
+    """`From 30.1 at the centre to 3.62. The subspace grew from 5 to 28 in six expansions …`."""
+    if run.best is None:
+        return f"None of the {count(run.t, 'evaluation')} gave a value." if run.t else ""
+    sentences = [_gain(run, run.best), _growth(run), _rest(run, run.best)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _gain(run: Ending, best: float) -> str:
+    after = f" after {count(run.t, 'evaluation')}" if run.at_centre is None or run.t < run.budget else ""
+    if run.at_centre is None:
+        return f"{_short(best)}{after}."
+    if best < run.at_centre:
+        return f"From {_short(run.at_centre)} at the centre to {_short(best)}{after}."
+    return f"{_short(best)}{after}, no better than the {_short(run.at_centre)} at the centre."
+
+
+def _growth(run: Ending) -> str:
+    """How the subspace grew, and why it went no further."""
+    if run.d is None or run.d_h is None:
+        return ""
+    grown = [change for change in run.changes if change["event"] == "expanded"]
+    matter = f" ({count(run.d_e, 'variable')} matter{'s' if run.d_e == 1 else ''})" if run.d_e else ""
+    stuck = _stuck(run.changes[-1], run.d_h) if run.changes else ""
+    if not grown:
+        return f"The subspace stayed at d = {run.d}{matter}: {stuck or 'it never stalled for long enough'}."
+    first, last = grown[0]["d_from"], grown[-1]["d_to"]
+    ended = f" and stopped because {stuck}" if stuck else ""
+    if not stuck and last >= run.d_h:
+        ended = f" and reached {LARGEST}"
+    text = f"The subspace grew from {first} to {last} in {_expansions(len(grown))}{matter}{ended}."
+    if grown[-1]["t"] >= run.t:
+        text += f" The last expansion came with the last evaluation: nothing was tried at d = {last}."
+    return text
+
+
+def _stuck(change: Change, d_h: int) -> str:
+    """Why a subspace that converged could not grow; empty where it did."""
+    if change["event"] == "expanded":
+        return ""
+    if change["d_from"] >= d_h:
+        return f"d = {change['d_from']} is {LARGEST}"
+    return "the step became 0" if change["delta_before"] is not None else "the first step is 0"
+
+
+def _rest(run: Ending, best: float) -> str:
+    """What is left, and how much of it no search of this subspace could gain."""
+    if run.minimum is None or run.d is None or run.d not in run.reachable:
+        return ""
+    left = best - run.minimum
+    if left <= 0:
+        return "Nothing is left to gain: this is the minimum."
+    out_of_reach = max(0.0, min(run.reachable[run.d], best) - run.minimum)
+    return f"Of the {_short(left)} left, {_short(out_of_reach)} is out of reach at d = {run.d}."
+
+
+def _expansions(n: int) -> str:
+    words = _NUMBERS[n] if n < len(_NUMBERS) else str(n)
+    return f"{words} expansion{'' if n == 1 else 's'}"
+
+
+def _short(value: float) -> str:
+    """Three significant digits."""
+    return number(value, 3)

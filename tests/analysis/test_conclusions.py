@@ -1,0 +1,78 @@
+"""Conclusions of a run, on hand-made data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dsebo.analysis.conclusions import Ending, conclude_run
+
+
+def change(t: int, d_from: int, d_to: int, delta_before: int | None = 7) -> dict[str, Any]:
+    event = "expanded" if d_to > d_from else "converged"
+    return {"event": event, "t": t, "d_from": d_from, "d_to": d_to, "delta_before": delta_before}
+
+
+GROWN = (change(20, 5, 12, None), change(60, 12, 19), change(120, 19, 28), change(200, 28, 28, 1))
+RUN = Ending(
+    t=500,
+    budget=500,
+    best=3.62,
+    at_centre=30.097,
+    minimum=0.0,
+    d=28,
+    d_e=30,
+    d_h=100,
+    changes=GROWN,
+    reachable={28: 3.53},
+)
+
+
+def test_a_finished_run() -> None:
+    assert conclude_run(RUN) == (
+        "From 30.1 at the centre to 3.62. The subspace grew from 5 to 28 in three expansions (30 variables "
+        "matter) and stopped because the step became 0. Of the 3.62 left, 3.53 is out of reach at d = 28."
+    )
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    bare = replace(RUN, at_centre=None, minimum=None, d_e=None, reachable={})
+    assert conclude_run(bare) == (
+        "3.62 after 500 evaluations. The subspace grew from 5 to 28 in three expansions and stopped because "
+        "the step became 0."
+    )
+    assert conclude_run(replace(RUN, d=None, d_h=None, reachable={})) == "From 30.1 at the centre to 3.62."
+
+
+def test_an_expansion_at_the_last_evaluation_is_not_judged() -> None:
+    last = (*GROWN[:2], change(500, 19, 28))
+    text = conclude_run(replace(RUN, d=19, changes=last, reachable={19: 3.5, 28: 1.0}))
+    assert "nothing was tried at d = 28" in text
+    assert "out of reach at d = 19" in text  # where the evaluations were made
+    assert "stopped" not in text
+
+
+def test_where_it_ended() -> None:
+    reached = replace(RUN, d=100, changes=(change(20, 5, 100, None),), reachable={})
+    assert "from 5 to 100 in one expansion (30 variables matter) and reached d_h" in conclude_run(reached)
+    stayed = replace(RUN, d=5, changes=(), reachable={})
+    assert "stayed at d = 5 (30 variables matter): it never stalled" in conclude_run(stayed)
+    first = replace(RUN, d=5, changes=(change(20, 5, 5, None),), reachable={})
+    assert "the first step is 0" in conclude_run(first)
+    full = replace(RUN, d=100, changes=(*GROWN[:1], change(90, 100, 100)), reachable={})
+    assert "d = 100 is d_h, the largest it may have" in conclude_run(full)
+
+
+def test_bad_and_short_runs() -> None:
+    assert "no better than the 30.1 at the centre" in conclude_run(replace(RUN, best=31.0))
+    assert conclude_run(replace(RUN, t=120)).startswith(
+        "From 30.1 at the centre to 3.62 after 120 evaluations."
+    )
+    assert conclude_run(replace(RUN, best=None)) == "None of the 500 evaluations gave a value."
+    assert conclude_run(Ending(t=0, budget=10, best=None)) == ""
+
+
+def test_no_more_is_out_of_reach_than_is_left() -> None:
+    below = conclude_run(replace(RUN, best=3.0))  # a floor is what a search found: a run may get below
+    assert "Of the 3 left, 3 is out of reach" in below
+    assert "Nothing is left" in conclude_run(replace(RUN, best=0.0))
