@@ -8,6 +8,7 @@ from dsebo.ui import links, live, session
 from dsebo.ui.refresh import wait_for_database
 
 st.set_page_config("DSEBO explorer", live.icon(), layout="wide", initial_sidebar_state=380)
+session.join()
 titles = {
     "run": ("Run", "play_circle"),
     "replay": ("Replay", "replay"),

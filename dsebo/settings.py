@@ -4,21 +4,24 @@
 there is none everything has its default. An example:
 
     mode = "class"                  # "local": one owner; "class": each browser its own
-    lecturer_token = "..."          # may control every run
+    lecturer_token = "..."          # may control every run; 16 characters or more
+    join_code = "..."               # of the class, in its link (?join=...): no cap by address with it
+    address = "0.0.0.0"             # that `dsebo app` answers on; by default this machine only
+    proxies = ["127.0.0.1"]         # whose X-Forwarded-For is believed
     slots = 3                       # evaluations at a time
     database = "postgresql://dsebo@localhost/dsebo"
     lessons = "/srv/lessons"        # a folder of further lessons, one text file each
     room_size = 100                 # nicknames that a lesson's room takes
 
     [limits.owner]                  # for each owner
-    active = 2                      # runs at work or paused; more wait in the queue
+    active = 2                      # runs that compute; more wait in the queue
     queued = 10
     budget = 1000
     D = 100000
-    memory_mb = 500                 # predicted, over the owner's unfinished runs
-    seconds = 3600                  # likewise
+    memory_mb = 500                 # predicted, over the owner's runs at work; more wait in the queue
+    seconds = 3600                  # predicted, over the owner's unfinished runs
 
-    [limits.all]                    # the same names, over all owners
+    [limits.all]                    # the same names, over all owners; by default from the machine
 
     [limits.imports]                # for each owner
     upload_mb = 5                   # of one file
@@ -30,13 +33,15 @@ there is none everything has its default. An example:
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import os
 import tomllib
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from objectives.fields import ConfigError, Frozen, short
 
@@ -46,6 +51,18 @@ def core_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def machine_megabytes() -> float:
+    """Memory that this process may use: the machine's, or its container's where that is less."""
+    found = []
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6)
+    container = Path("/sys/fs/cgroup/memory.max")
+    if container.is_file() and (text := container.read_text().strip()).isdigit():
+        found.append(int(text) / 1e6)
+    return min(found, default=4000.0)
 
 
 class Limits(Frozen):
@@ -60,7 +77,6 @@ class Limits(Frozen):
 
 
 _OPEN = Limits()
-_ALL = Limits(active=32, queued=1000)
 _STUDENT = Limits(active=4, queued=50, budget=2000, D=100_000, memory_mb=1000, seconds=3600)
 
 
@@ -81,15 +97,40 @@ class LimitSettings(Frozen):
     """Limits for each owner and for all of them together."""
 
     owner: Limits | None = None
-    all: Limits = _ALL
+    all: Limits | None = None
     imports: ImportLimits | None = None
+
+
+LEAST_TOKEN, LEAST_CODE = 16, 8  # characters
+MAKE_TOKEN = 'python -c "import secrets; print(secrets.token_urlsafe(24))"'
+_SECRET = ("lecturer_token", "join_code")
+_DAY = 86_400.0
+
+
+def _is_long(least: int) -> AfterValidator:
+    """What is secret is empty or long; an error never shows it."""
+
+    def check(secret: str) -> str:
+        if secret and len(secret) < least:
+            raise ValueError(f"must have at least {least} characters; this makes one: {MAKE_TOKEN}")
+        return secret
+
+    return AfterValidator(check)
+
+
+def _network(text: str) -> str:
+    ipaddress.ip_network(text, strict=False)
+    return text
 
 
 class Settings(Frozen):
     """Everything that is set outside a run's own config."""
 
     mode: Literal["local", "class"] = "local"
-    lecturer_token: str = ""
+    lecturer_token: Annotated[str, _is_long(LEAST_TOKEN)] = ""
+    join_code: Annotated[str, _is_long(LEAST_CODE)] = ""
+    address: str = "127.0.0.1"
+    proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
     slots: int | None = Field(default=None, ge=1, le=1024)
     database: str = ""
     lessons: str = ""
@@ -104,6 +145,17 @@ class Settings(Frozen):
         return _STUDENT if self.mode == "class" else _OPEN
 
     @property
+    def all_limits(self) -> Limits:
+        """What all owners may ask for together: in a class half of the memory and a day of each core."""
+        if self.limits.all is not None:
+            return self.limits.all
+        if self.mode == "local":
+            return Limits(active=32, queued=1000, memory_mb=0.8 * machine_megabytes())
+        return Limits(
+            active=32, queued=1000, memory_mb=0.5 * machine_megabytes(), seconds=_DAY * core_count()
+        )
+
+    @property
     def import_limits(self) -> ImportLimits:
         """What each owner may import; a class has limits even where the file names none."""
         if self.limits.imports is not None:
@@ -112,8 +164,11 @@ class Settings(Frozen):
 
     def is_lecturer(self, token: str) -> bool:
         """Whether a token is the lecturer's; where none is set nobody's is."""
-        secret = self.lecturer_token.encode()
-        return bool(secret) and hmac.compare_digest(token.encode(), secret)
+        return _same(token, self.lecturer_token)
+
+    def is_join_code(self, code: str) -> bool:
+        """Whether a code is the class's; where none is set nobody's is."""
+        return _same(code, self.join_code)
 
     @property
     def slot_count(self) -> int:
@@ -124,7 +179,7 @@ class Settings(Frozen):
     def load(cls, path: str | Path | None = None) -> Settings:
         """From that file, from `DSEBO_SETTINGS`, or from the user's own."""
         named = path or os.environ.get("DSEBO_SETTINGS")
-        file = Path(named) if named else _own_file()
+        file = Path(named) if named else settings_file()
         if not named and not file.exists():
             return cls()
         try:
@@ -143,8 +198,17 @@ class Settings(Frozen):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(step) for step in first["loc"])
-            raise ConfigError(f"{file}: {name}: {first['msg']} (got {short(first['input'])}).") from None
+            got = "" if name in _SECRET else f" (got {short(first['input'])})"
+            raise ConfigError(f"{file}: {name}: {first['msg']}{got}.") from None
 
 
-def _own_file() -> Path:
+def _same(given: str, secret: str) -> bool:
+    return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
+
+
+def settings_file() -> Path:
+    """Where the settings are: in the file that DSEBO_SETTINGS names, or in the user's own."""
+    named = os.environ.get("DSEBO_SETTINGS")
+    if named:
+        return Path(named)
     return platformdirs.user_config_path("dsebo", appauthor=False) / "settings.toml"

@@ -11,7 +11,7 @@ from objectives.fields import ConfigError
 
 EXAMPLE = """
 mode = "class"
-lecturer_token = "chalk"
+lecturer_token = "chalk-on-a-blackboard"
 slots = 3
 database = "sqlite:///here.db"
 [limits.owner]
@@ -30,10 +30,14 @@ def test_one_file_sets_everything(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "s.toml").write_text(EXAMPLE)
     monkeypatch.setenv("DSEBO_SETTINGS", str(tmp_path / "s.toml"))
     settings = Settings.load()
-    assert (settings.mode, settings.lecturer_token, settings.slot_count) == ("class", "chalk", 3)
+    assert (settings.mode, settings.lecturer_token, settings.slot_count) == (
+        "class",
+        "chalk-on-a-blackboard",
+        3,
+    )
     assert settings.owner_limits.memory_mb == 500
-    assert settings.limits.all.active == 20
-    assert settings.limits.all.queued is None
+    assert settings.all_limits.active == 20
+    assert settings.all_limits.queued is None
 
 
 def test_the_users_own_file_and_none(tmp_path: Path, monkeypatch: Any) -> None:
@@ -56,6 +60,9 @@ def test_the_users_own_file_and_none(tmp_path: Path, monkeypatch: Any) -> None:
         ("slots = 'two'", r"slots: .* \(got 'two'\)"),
         ("mode = 'open'", r"mode: .* \(got 'open'\)"),
         ("[limits.owner]\nactiv = 3", r"limits.owner.activ: .* \(got 3\)"),
+        ("lecturer_token = 'chalk'", r"lecturer_token: .* at least 16 characters; .*token_urlsafe.*\"\.$"),
+        ("join_code = 'us'", r"join_code: .* at least 8 characters"),
+        ("proxies = ['nginx']", r"proxies.0: .* \(got 'nginx'\)"),
         ("slots =\n", r"s\.toml are not TOML: .*line 1"),
     ],
 )

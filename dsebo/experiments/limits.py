@@ -30,7 +30,7 @@ def experiment_check(settings: Settings, owner: str, spec: ExperimentSpec) -> Ch
         new = Load(0, plan.seconds, plan.run_bytes)
         for limits, whose, who in (
             (settings.owner_limits, asking, "an owner"),
-            (settings.limits.all, None, "all owners together"),
+            (settings.all_limits, None, "all owners together"),
         ):
             for config in spec.first_configs():
                 check_run(limits, config, config.budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
@@ -42,14 +42,35 @@ def check_limits(
     `asked`: config, budget and evaluations already done of each run; `but`: a run among them that may
     be at work already, which counts once.
     """
-    new = sum((_load(*run) for run in asked), Load())
-    for limits, whose, who in (
-        (settings.owner_limits, owner, "an owner"),
-        (settings.limits.all, None, "all owners together"),
-    ):
+    new = sum((replace(_load(*run), memory_bytes=0) for run in asked), Load())  # memory waits for its turn
+    own = current_load(connection, owner, but)
+    for limits, who in ((settings.owner_limits, "an owner"), (settings.all_limits, "all owners together")):
         for config, budget, _ in asked:
             check_run(limits, config, budget)
-        check_sum(limits, current_load(connection, whose, but), new, who)
+            _check_memory(limits, predict(config, budget).memory_bytes, who)
+    check_sum(settings.owner_limits, own, new, "an owner")
+    try:
+        check_sum(settings.all_limits, current_load(connection, None, but), new, "all owners together")
+    except LimitExceeded:
+        # Whoever fills what there is for all must not keep out those who have asked for little.
+        if not _is_below_share(settings.all_limits, own + new, _owners(connection, owner)):
+            raise
+
+
+def _is_below_share(limits: Limits, load: Load, owners: int) -> bool:
+    """Whether an owner has less than an equal part of what there is for all."""
+    runs = None if limits.queued is None else (limits.active or 0) + limits.queued
+    return owners > 1 and all(
+        most is None or owners * asked <= most
+        for asked, most in ((load.runs, runs), (load.seconds, limits.seconds))
+    )
+
+
+def _owners(connection: Connection, asking: OwnerHash) -> int:
+    """How many have unfinished runs, with the one who asks."""
+    run = schema.run.c
+    found = connection.execute(select(run.owner).where(run.state.in_(ACTIVE)).distinct()).scalars()
+    return len({asking, *found})
 
 
 def check_run(limits: Limits, config: RunConfig, budget: int) -> None:
@@ -70,14 +91,19 @@ def check_sum(limits: Limits, now: Load, new: Load, who: str) -> None:
                 f"{total.runs} unfinished runs are over the limit of {room} for {who} "
                 f"({limits.active or 0} active, {limits.queued} queued)."
             )
-    if limits.memory_mb is not None and total.memory_bytes > limits.memory_mb * 1e6:
-        raise LimitExceeded(
-            f"A predicted memory of {total.memory_bytes / 1e6:.0f} MB is over the limit of "
-            f"{limits.memory_mb:g} MB for {who}."
-        )
+    if new.memory_bytes:
+        _check_memory(limits, total.memory_bytes, who)
     if limits.seconds is not None and total.seconds > limits.seconds:
         raise LimitExceeded(
             f"A predicted time of {total.seconds:.0f} s is over the limit of {limits.seconds:g} s for {who}."
+        )
+
+
+def _check_memory(limits: Limits, memory_bytes: int, who: str) -> None:
+    if limits.memory_mb is not None and memory_bytes > limits.memory_mb * 1e6:
+        raise LimitExceeded(
+            f"A predicted memory of {memory_bytes / 1e6:.0f} MB is over the limit of "
+            f"{limits.memory_mb:.0f} MB for {who}."
         )
 
 
@@ -91,15 +117,16 @@ def _load(config: RunConfig, budget: int, n_done: int) -> Load:
 def current_load(connection: Connection, owner: str | None, but: str | None) -> Load:
     """The unfinished runs of an owner, or of all."""
     run = schema.run.c
-    chosen = select(run.config, run.budget, run.n_done).where(run.state.in_(ACTIVE))
+    chosen = select(run.config, run.budget, run.n_done, run.state).where(run.state.in_(ACTIVE))
     if owner is not None:
         chosen = chosen.where(run.owner == owner)
     if but is not None:
         chosen = chosen.where(run.id != but)
     total = Load()
-    for text, budget, n_done in connection.execute(chosen):
+    for text, budget, n_done, state in connection.execute(chosen):
         try:
-            total += _load(RunConfig.from_json(text), budget, n_done)
+            load = _load(RunConfig.from_json(text), budget, n_done)
+            total += load if state == "running" else replace(load, memory_bytes=0)  # it is given back
         except ConfigError:  # of a method that this version does not know: it still counts
             total += Load(1)
     return total

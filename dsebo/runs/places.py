@@ -119,7 +119,7 @@ class Places:
         return None
 
     def _shortage(self, job: Job, computing: int, held: int) -> _Shortage | None:
-        limits = self._settings().limits.all
+        limits = self._settings().all_limits
         short = _Shortage(job.owner, False, memory_bytes=_over(limits.memory_mb, held, job))
         if limits.active is not None:
             short.places = computing + 1 - limits.active

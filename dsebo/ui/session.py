@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-import secrets
+from urllib.parse import urljoin
 
 import streamlit as st
 
+from dsebo.runs.admission import Admission, Guesses, client_address
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
+from dsebo.store.errors import NotAllowed
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
+from dsebo.text import plain
 
 COOKIE = "dsebo_owner"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -45,6 +48,12 @@ def manager() -> RunManager:
     return _manager
 
 
+@st.cache_resource(show_spinner=False)
+def _door() -> tuple[Admission, Guesses]:
+    """Who has come in and who has guessed, of all browsers."""
+    return Admission(manager().settings, manager().store), Guesses(manager().settings)
+
+
 def forget() -> None:
     """Close the manager, so that the next page opens another: for tests."""
     global _manager
@@ -52,6 +61,7 @@ def forget() -> None:
         _manager.close()
     _manager = None
     _resource.clear()
+    _door.clear()
 
 
 def class_mode() -> bool:
@@ -60,15 +70,36 @@ def class_mode() -> bool:
 
 
 def owner() -> str:
-    """The token of whoever is at this browser. It never appears on a page or in a link."""
+    """The token of whoever is at this browser. It never appears on a page or in a link.
+
+    Where an address has made too many, the page ends with a sentence instead.
+    """
     if not class_mode():
         return LOCAL_OWNER
     if "lecturer" in st.session_state:
         return str(st.session_state["lecturer"])
     if "owner" not in st.session_state:
         kept = str(st.context.cookies.get(COOKIE, ""))
-        st.session_state["owner"] = kept if _TOKEN.fullmatch(kept) else secrets.token_hex(16)
+        kept = kept if _TOKEN.fullmatch(kept) else ""
+        code = str(st.session_state.get("join_code", ""))
+        try:
+            st.session_state["owner"] = _door()[0].admit(kept, code, address())
+        except NotAllowed as refusal:
+            st.warning(plain(str(refusal)))
+            st.stop()
     return str(st.session_state["owner"])
+
+
+def address() -> str:
+    """Where this browser is."""
+    peer = st.context.ip_address or "127.0.0.1"
+    return client_address(peer, st.context.headers.get("X-Forwarded-For", ""), manager().settings.proxies)
+
+
+def join() -> None:
+    """Take the class's join code out of the address bar: it is not a page's own, and not to be passed on."""
+    if "join" in st.query_params:
+        st.session_state["join_code"] = st.query_params.pop("join")
 
 
 def remember_owner() -> None:
@@ -86,11 +117,14 @@ def lecturer_entry() -> None:
     with st.popover("Lecturer", type="tertiary"):
         if "lecturer" in st.session_state:
             st.markdown("You may control every run.")
+            if code := manager().settings.join_code:
+                st.markdown("For the class, as a link or a QR code:")
+                st.code(urljoin(st.context.url or "", f"/?join={code}"), language=None)
             return
         token = st.text_input("Lecturer's token", type="password", max_chars=200)
         if not token:
             return
-        if manager().settings.is_lecturer(token):
+        if _door()[1].is_lecturer(token, owner(), address()):
             st.session_state["lecturer"] = token
             st.rerun()
         st.error("This is not the lecturer's token.")

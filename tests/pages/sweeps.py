@@ -114,6 +114,6 @@ def titles(at: AppTest) -> str:
 def class_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on each browser has an owner of its own."""
     file = tmp_path / "class.toml"
-    file.write_text('mode = "class"\nlecturer_token = "chalk"\n')
+    file.write_text('mode = "class"\nlecturer_token = "chalk-on-a-blackboard"\n')
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))
     session.forget()

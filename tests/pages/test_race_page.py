@@ -214,7 +214,7 @@ def test_pause_resume_and_cancel_all(manager: RunManager) -> None:
 
 def test_a_race_of_someone_else_can_only_be_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "class.toml"
-    file.write_text('mode = "class"\nlecturer_token = "secret"\n')
+    file.write_text('mode = "class"\nlecturer_token = "chalk-on-a-blackboard"\n')
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))
     session.forget()
     manager = session.manager()

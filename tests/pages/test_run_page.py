@@ -159,7 +159,7 @@ def test_states_that_need_words(manager: RunManager, state: str, words: str) -> 
 
 def test_a_run_in_the_queue_says_that_it_waits(manager: RunManager) -> None:
     limits = manager.settings.limits.model_copy(
-        update={"all": manager.settings.limits.all.model_copy(update={"active": 1})}
+        update={"all": manager.settings.all_limits.model_copy(update={"active": 1})}
     )
     manager.settings = manager.settings.model_copy(update={"limits": limits})
     manager.launch(parse_flat({**SMALL, "budget": 2000}))
@@ -223,13 +223,15 @@ def test_a_name_is_text(finished: Callable[..., str], manager: RunManager) -> No
 
 
 def test_in_class_mode_a_link_gives_no_control(manager: RunManager, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = manager.settings.model_copy(update={"mode": "class", "lecturer_token": "chalk"})
+    settings = manager.settings.model_copy(
+        update={"mode": "class", "lecturer_token": "chalk-on-a-blackboard"}
+    )
     monkeypatch.setattr(manager, "settings", settings)
     run_id = manager.launch(parse_flat(SMALL), paused=True, owner="a" * 32)[0]
     at = open_page("run", run=run_id)
     assert "only its owner or the lecturer" in said(at)
     assert not {"Pause", "Resume", "Step", "Cancel"} & labels(at)
-    at.session_state["lecturer"] = "chalk"
+    at.session_state["lecturer"] = "chalk-on-a-blackboard"
     at.run()
     assert "Resume" in labels(at)
     assert session.class_mode()

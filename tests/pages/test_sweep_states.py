@@ -285,7 +285,7 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control_a_sweep(
     assert "You are watching" in said(stranger)
     assert not labels(stranger) & ALL_BUTTONS
     assert {"Pause", "Cancel"} <= labels(_watching(sweep_id, owner="a" * 32))
-    lecturer = _watching(sweep_id, owner="b" * 32, lecturer="chalk")
+    lecturer = _watching(sweep_id, owner="b" * 32, lecturer="chalk-on-a-blackboard")
     button(lecturer, "Cancel").click().run()
     assert get_experiment(store, sweep_id).wanted == "cancel"
 

@@ -246,12 +246,12 @@ def test_a_queued_run_can_be_cancelled_and_stepped(store: Store, slow_steps: dic
 
 
 def test_in_a_class_only_the_owner_and_the_lecturer_control(store: Store) -> None:
-    manager = RunManager(store, Settings(mode="class", lecturer_token="chalk", slots=1))
+    manager = RunManager(store, Settings(mode="class", lecturer_token="chalk-on-a-blackboard", slots=1))
     run_id = manager.launch(small(budget=500, method="random"), owner="anna", speed=5)[0]
     row = store.get_run(run_id)
     assert "anna" not in row.owner  # watchers must not learn the token
     assert manager.may_control(row, "anna")
-    assert manager.may_control(row, "chalk")
+    assert manager.may_control(row, "chalk-on-a-blackboard")
     assert not manager.may_control(row, "ben")
     assert not manager.may_control(row, row.owner)
     assert not manager.may_control(row, "")
@@ -272,7 +272,7 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control(store: Store) -> Non
         manager.extend(run_id, 1, "ben")
     manager.pause(run_id, "anna")
     wait_state(store, run_id, "paused")
-    manager.cancel(run_id, "chalk")
+    manager.cancel(run_id, "chalk-on-a-blackboard")
     wait_state(store, run_id, "cancelled")
     manager.close()
     no_lecturer = RunManager(store, Settings(mode="class"))
