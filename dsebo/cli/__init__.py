@@ -14,7 +14,7 @@ from dsebo.cli.experiments import race_command, sweep_command
 from dsebo.cli.flags import with_config_flags
 from dsebo.cli.floor import floor_command
 from dsebo.cli.output import EXIT_FAILED, refuse
-from dsebo.cli.run import resume_command, run_command
+from dsebo.cli.run import fork_command, resume_command, run_command
 from dsebo.config import METHODS
 from dsebo.store.errors import LeaseLost, StoreError, StoreFull
 from objectives.fields import ConfigError, specs
@@ -100,6 +100,7 @@ app.command("floor")(with_config_flags(floor_command))
 app.command("runs")(runs.list_command)
 app.command("show")(runs.show_command)
 app.command("resume")(resume_command)
+app.command("fork")(fork_command)
 app.command("export")(runs.export_command)
 app.command("import")(runs.import_command)
 app.command("delete")(runs.delete_command)

@@ -1,18 +1,20 @@
-"""`dsebo run` and `dsebo resume`: one run in the terminal, from its start or from where it stopped."""
+"""`dsebo run`, `resume` and `fork`: one run, from its start, where it stopped or where it leaves another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, open_store, read_config
-from dsebo.cli.output import EXIT_INTERRUPTED, watch
+from dsebo.cli.output import EXIT_INTERRUPTED, refuse, watch
 from dsebo.config import RunConfig, predict
+from dsebo.parsing import read_settings
 from dsebo.runs.limits import check_limits
-from dsebo.runs.worker import resumed_run, stored_run
+from dsebo.runs.worker import forked_run, resumed_run, stored_run
 from dsebo.settings import Settings
+from dsebo.store.forking import plan_fork
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.store import Store
 
@@ -24,12 +26,17 @@ def run_command(
     as_json: AsJson = False,
     store: Keep = True,
     name: Name = "",
+    ghost: Annotated[
+        str | None, typer.Option(help="A stored run to draw behind it in charts.", metavar="ID")
+    ] = None,
     db: Db = None,
     given: dict[str, Any],
 ) -> None:
     """Run one optimization and watch it."""
     settings = read_config(given, method, config)
     if not store:
+        if ghost is not None:
+            refuse("ghost needs the store: leave out --no-store.")
         from dsebo.run import run
 
         _say_before(settings)
@@ -37,8 +44,9 @@ def run_command(
         return
     with open_store(db) as opened:
         check_within_limits(opened, [settings])
+        behind = None if ghost is None else opened.get_run(ghost).id
         _say_before(settings)
-        watch(stored_run(settings, opened, name, on_id=_say_id), settings, as_json)
+        watch(stored_run(settings, opened, name, ghost=behind, on_id=_say_id), settings, as_json)
 
 
 def _say_before(config: RunConfig) -> None:
@@ -62,6 +70,32 @@ def resume_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> Non
             if ended.exit_code == EXIT_INTERRUPTED:
                 _say_id(row.id)
             raise
+
+
+def fork_command(
+    run_id: RunId,
+    at: Annotated[int, typer.Option(help="The evaluation of a convergence, where the fork leaves the run.")],
+    decide: Annotated[
+        int | None, typer.Option(help="The step Δd there; 0: no expansion. Else the strategy decides.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting from there on, such as beta=8.", metavar="NAME=VALUE"),
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="A larger budget.")] = None,
+    name: Name = "",
+    as_json: AsJson = False,
+    db: Db = None,
+) -> None:
+    """Fork a run at a convergence: the same history up to there, then another decision or setting."""
+    settings = {name: value for text in changes or () for name, value in read_settings(text).items()}
+    with open_store(db) as store:
+        fork = plan_fork(store, run_id, at, decide, settings, budget)
+        with store.read() as connection:
+            asked = [(fork.config, fork.budget, fork.at)]
+            check_limits(connection, Settings.load(), owner_hash(LOCAL_OWNER), asked)
+        config = fork.config.model_copy(update={"budget": fork.budget})
+        watch(forked_run(fork, store, name, on_id=_say_id), config, as_json)
 
 
 def _say_id(run_id: str) -> None:

@@ -15,7 +15,7 @@ from dsebo.cli.output import check_writable, progress_bar, refuse
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import count, number
+from dsebo.text import count, number, part
 from dsebo.transfer import FORMATS, import_path
 
 OF_RUNS = [key for key, form in FORMATS.items() if form.runs or form.add_runs]
@@ -24,7 +24,7 @@ _IDS = typer.Argument(metavar="ID...", help="Ids of runs, or their first charact
 _IN_JSON = (
     *("id", "name", "group", "state", "method", "function", "seed", "budget", "n_done", "best", "d"),
     *("seconds", "speed", "minimum", "at_centre", "created", "started", "finished", "error", "source"),
-    *("deleted_at", "config"),
+    *("deleted_at", "ghost", "config"),
 )
 
 
@@ -79,9 +79,12 @@ def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
     lines.append(f"minimum {number(row.minimum)}, at the centre {number(row.at_centre)}")
     lines += [f"tags {', '.join(row.tags)}"] if row.tags else []
     lines += [row.error] if row.error else []
-    for part in ("objective", "optimizer"):
-        settings = (f"{name} = {value}" for name, value in row.config[part].items())
-        lines.append(f"{part}: {', '.join(settings)}")
+    lines += [f"ghost {row.ghost}"] if row.ghost else []
+    for fork in row.config.get("forks", ()):
+        lines.append(f"forked from {fork['run']} at evaluation {fork['at']}{_fork_words(fork)}")
+    for home in ("objective", "optimizer"):
+        settings = (f"{name} = {value}" for name, value in row.config[home].items())
+        lines.append(f"{home}: {', '.join(settings)}")
     lines.append(f"seed {row.seed}; {', '.join(f'{k} {v}' for k, v in versions.items())}")
     lines += [event["text"] for event in events if event.get("text")]
     typer.echo("\n".join(lines))
@@ -154,6 +157,14 @@ def delete_command(
         for run_id in full:
             (manager.restore if restore else manager.delete)(run_id)
             typer.echo(f"{run_id[:8]} {'restored' if restore else 'deleted'}.")
+
+
+def _fork_words(fork: dict[str, Any]) -> str:
+    """What it changed: `; Δd = 7; before β = 12`."""
+    words = [f"Δd = {fork['decide']}"] if fork["decide"] is not None else []
+    if fork["before"]:
+        words.append("before " + ", ".join(part(name, value) for name, value in fork["before"].items()))
+    return "".join(f"; {word}" for word in words)
 
 
 def _plain(row: RunRow) -> dict[str, Any]:

@@ -8,13 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from dsebo.cli import app
+from dsebo.store.forking import convergences
 from dsebo.store.store import Store
 
 NOT_TEXT = b"\xff\xfe\x00"
 BUDGET_OF_5 = "[limits.owner]\nbudget = 5\n"
 SMALL = "--D 40 --d-e 4 --budget 12"
 
-# ID is a finished run, FOLDER an empty folder, BINARY, LIST and BROKEN are files.
+# ID is a finished run of DSEBO that converged at POINT, OTHER one of random search, FOLDER an empty folder, BINARY, LIST and BROKEN are files.
 BAD = [
     "--nonsense",
     "simplex",
@@ -79,6 +80,22 @@ BAD = [
     "show",
     "show nobody",
     "show ID --db FOLDER",
+    "run --ghost nobody",
+    "run --ghost ID --no-store",
+    "fork nobody --at 3",
+    "fork ID",
+    "fork ID --at 1",
+    "fork ID --at many",
+    "fork ID --at POINT --decide -1",
+    "fork ID --at POINT --decide 1000",
+    "fork ID --at POINT --set beta",
+    "fork ID --at POINT --set beta=0",
+    "fork ID --at POINT --set d_h=12",
+    "fork ID --at POINT --set seed=12",
+    "fork ID --at POINT --set gamma=1",
+    "fork ID --at POINT --budget 3",
+    "fork OTHER --at 2",
+    "fork ID --at POINT --db FOLDER",
     "resume nobody",
     "resume ID",
     "resume ID --db BINARY",
@@ -110,11 +127,18 @@ BAD = [
     "methods dsebo",
     "functions --nonsense",
 ]
-OVER_THE_LIMIT = [f"run {SMALL}", f"race {SMALL} --seeds 1", f"sweep {SMALL} --vary beta=4,8 --seeds 1"]
+OVER_THE_LIMIT = [
+    "fork ID --at POINT",
+    f"run {SMALL}",
+    f"race {SMALL} --seeds 1",
+    f"sweep {SMALL} --vary beta=4,8 --seeds 1",
+]
 
 
 @pytest.fixture
-def words(tmp_path: Path, two: list[str], url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def words(
+    tmp_path: Path, two: list[str], url: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
     """What the words in capitals stand for."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DSEBO_DB", url)
@@ -124,7 +148,8 @@ def words(tmp_path: Path, two: list[str], url: str, monkeypatch: pytest.MonkeyPa
     (tmp_path / "broken.json").write_text('{\n"format": }')
     (tmp_path / "broken.yaml").write_text("base: [\n")
     files = {"BROKEN.yaml": "broken.yaml", "BROKEN": "broken.json", "LIST": "list.json"}
-    return {"ID": two[0], "FOLDER": "folder", "BINARY": "binary", **files}
+    runs = {"ID": two[0], "OTHER": two[1], "POINT": str(convergences(store, two[0])[0])}
+    return {**runs, "FOLDER": "folder", "BINARY": "binary", **files}
 
 
 def refused(line: str, words: dict[str, str]) -> str:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from dsebo.cli import app
 from dsebo.runs.worker import stored_run
+from dsebo.store.forking import convergences
 from dsebo.store.store import Store
 from tests.small import history, reference, small
 from tests.transfer.files import pair, zipped
@@ -44,6 +45,31 @@ def test_runs_lists_filters_and_sorts(call: Any, two: list[str]) -> None:
     assert json.loads(call("runs", "--json", "--state", "failed").output) == []
     assert "No runs." in call("runs", "--search", "nothing").output
     assert "state must be one of queued" in call("runs", "--state", "odd", code=2).output
+
+
+def test_a_fork_in_the_terminal(call: Any, two: list[str], store: Store) -> None:
+    at = convergences(store, two[0])[0]
+    shown = call(
+        "fork", two[0][:8], "--at", str(at), "--decide", "7", "--set", "beta=8", "--set", "alpha=0.1"
+    )
+    assert f"Evaluation {at}: forked from run {two[0][:8]}, β 4 → 8, α 0.5 → 0.1, Δd = 7." in shown.output
+    assert "14 evaluations, best value" in shown.output
+    fork = store.list_runs()[0]
+    assert history(store, fork.id) == reference(store.config(fork.id))
+    told = call("show", fork.id).output
+    assert f"forked from {two[0]} at evaluation {at}; Δd = 7; before β = 4, α = 0.5" in told
+    assert f"ghost {two[0]}" in told
+    lines = call("fork", fork.id, "--at", str(at), "--budget", "16", "--name", "longer", "--json").stdout
+    events = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
+    assert [event["event"] for event in events[:3]] == ["forked", "expanded", "evaluated"]
+    assert [event["t"] for event in events if event["event"] == "evaluated"] == list(range(at + 1, 17))
+    assert (store.list_runs()[0].name, store.list_runs()[0].budget) == ("longer", 16)
+
+
+def test_a_run_names_its_ghost(call: Any, two: list[str], store: Store) -> None:
+    call("run", "--D", "20", "--d-e", "2", "--budget", "3", "--method", "random", "--ghost", two[0][:6])
+    assert store.list_runs()[0].ghost == two[0]
+    assert store.get_run(two[0]).ghost is None
 
 
 @pytest.mark.parametrize("seed", [10, 2**53])
