@@ -13,7 +13,7 @@ import numpy as np
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Forked, Started
 from dsebo.methods.base import Optimizer
-from dsebo.text import part, symbol, value_text
+from dsebo.text import fork_changes
 from dsebo.threads import one_thread
 from objectives import Objective
 from objectives.fields import ConfigError, must
@@ -190,11 +190,8 @@ def take_fork(
     optimizer = make_optimizer(config)
     decided = optimizer.take_over(before, point, fork.decide)
     after = {name: config.setting(name) for name in fork.before}
-    told = [
-        f"{symbol(name)} {value_text(old)} → {value_text(after[name])}" for name, old in fork.before.items()
-    ]
-    told += [part("Δd", fork.decide)] if fork.decide is not None else []
-    text = f"Evaluation {t}: forked from run {fork.run[:8]}, {', '.join(told) or 'nothing changed'}."
+    changed = ", ".join(fork_changes(config.model_dump(mode="json"))) or "nothing changed"
+    text = f"Evaluation {t}: forked from run {fork.run[:8]}, {changed}."
     return optimizer, [Forked(t, fork.run, fork.decide, dict(fork.before), after, text), *decided]
 
 

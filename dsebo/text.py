@@ -9,7 +9,7 @@ from datetime import datetime
 from numbers import Real
 from typing import Any
 
-from dsebo.config import METHODS
+from dsebo.config import METHODS, flat_config
 from objectives import KINDS
 from objectives.base import ObjectiveConfig
 
@@ -193,6 +193,25 @@ def brief(objective: Mapping[str, Any]) -> list[str]:
     return [f"{name} = {value_text(objective[name])}" for name in kind.brief]
 
 
+def fork_changes(config: Mapping[str, Any]) -> list[str]:
+    """`β 12 → 8`, `Δd = 7`: what a fork does otherwise than its parent; nothing of a plain run."""
+    if not config.get("forks"):
+        return []
+    fork, now = config["forks"][-1], flat_config(config)
+    words = [
+        f"{symbol(name)} {value_text(old)} → {value_text(now[name])}" for name, old in fork["before"].items()
+    ]
+    return words if fork["decide"] is None else [*words, f"Δd = {fork['decide']}"]
+
+
+def fork_words(config: Mapping[str, Any]) -> str:
+    """`fork of 1a2b3c4d at 231, β 12 → 8`; empty of a plain run."""
+    if not config.get("forks"):
+        return ""
+    fork = config["forks"][-1]
+    return ", ".join([f"fork of {fork['run'][:8]} at {fork['at']}", *fork_changes(config)])
+
+
 def setting_line(config: Mapping[str, Any]) -> str:
     """A run's setting in one line, in the paper's symbols."""
     objective, optimizer = config["objective"], config["optimizer"]
@@ -204,4 +223,5 @@ def setting_line(config: Mapping[str, Any]) -> str:
             words.append(f"{optimizer['variant']}' variant")
     else:
         words.append(method_name(method))
-    return " · ".join([*words, f"budget {config['budget']}", f"seed {config['seed']}"])
+    forked = [fork_words(config)] if config.get("forks") else []
+    return " · ".join([*words, f"budget {config['budget']}", f"seed {config['seed']}", *forked])

@@ -10,11 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsebo.config import differing, flat_config
-from dsebo.text import part
+from dsebo.text import fork_words, part
 
 Array = NDArray[np.float64]
 BandKind = Literal["mean", "median"]
 EVERYTHING = "everything but the seed"
+ALL_RUNS = "all runs"  # the label of a group that nothing tells apart
 
 
 def stack(curves: Sequence[Array]) -> Array:
@@ -63,7 +64,7 @@ def _quartiles(values: Array) -> tuple[Array, Array, Array]:
 def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -> dict[str, list[str]]:
     """Run ids by group, in the order given: by all settings but the seeds, or by one of them.
 
-    A group's label names only what tells the groups apart.
+    A group's label names only what tells the groups apart. A fork is in no group of plain runs.
     """
     flat = {run: _without_seeds(flat_config(config)) for run, config in configs.items()}
     if by != EVERYTHING:
@@ -72,6 +73,8 @@ def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -
         labels = _telling_labels(flat)
     groups: dict[str, list[str]] = {}
     for run, label in labels.items():
+        if words := fork_words(configs[run]):
+            label = words if label == ALL_RUNS else f"{label}, {words}"
         groups.setdefault(label, []).append(run)
     return groups
 
@@ -87,7 +90,7 @@ def _telling_labels(flat: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     for run, settings in flat.items():
         alike = [one for one in flat.values() if one["method"] == settings["method"]]
         telling = everywhere + [name for name in differing(alike) if name not in everywhere]
-        labels[run] = ", ".join(part(name, settings[name]) for name in telling) or "all runs"
+        labels[run] = ", ".join(part(name, settings[name]) for name in telling) or ALL_RUNS
     return labels
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dsebo.charts import scales, theme
-from dsebo.charts.curves import ALONE, ROWS, draw_errors
+from dsebo.charts.curves import ALONE, ROWS, Curves, curves_of, draw_errors
 from dsebo.charts.scales import GREY_LINE, References, Scale, reference_lines
 from dsebo.charts.theme import Sketch
 from dsebo.paper.tables import paper_value
@@ -51,17 +51,20 @@ def figure_of(
     chosen: int | None = None,
     value_range: tuple[float, float] | None = None,
     axis_end: int | None = None,
+    ghost: RunData | None = None,
 ) -> go.Figure:
     """The chart of a run; a replay fixes its axes to those of the finished run."""
+    behind = None if ghost is None else curves_of(ghost)
     figure = run_figure(
         data.evaluations,
         data.changes,
         references(data.row),
-        axis_end or max(data.row.budget, data.t),
+        axis_end or max(data.row.budget, data.t, 0 if behind is None else len(behind.best)),
         scale,
         chosen,
         value_range,
         revision=f"{data.row.id} {scale}",
+        ghost=behind,
     )
     figure.layout.meta = {**figure.layout.meta, "file": f"dsebo-{data.row.id[:8]}"}
     return figure
@@ -76,39 +79,47 @@ def run_figure(
     chosen: int | None = None,
     value_range: tuple[float, float] | None = None,
     revision: str = "run",
+    ghost: Curves | None = None,
 ) -> go.Figure:
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
     With a column `floor` in `evaluations`, the space above F* is split there into two kinds of error.
     `chosen` is t of the convergence that is explained (None: the newest); a reader's zoom is kept while
-    `revision` stays the same.
+    `revision` stays the same. `ghost` is another run, in grey behind this one.
     """
     newest = changes[-1] if changes else None
     event = next((change for change in changes if change["t"] == chosen), newest)
     has_d = bool(len(evaluations) == 0 or evaluations["d"].notna().any())
     rows = ROWS if has_d and references.d_h is not None else ALONE
-    scale = scales.possible(scale, _all_values(evaluations, references))
-    between = value_range or value_span(evaluations, references, scale)
+    scale = scales.possible(scale, _all_values(evaluations, references, ghost))
+    between = value_range or value_span(evaluations, references, scale, ghost)
     sketch = _empty(rows, budget, revision, [change["t"] for change in changes])
+    if ghost is not None:
+        _draw_ghost(sketch, ghost, scale, rows is ROWS)
     _draw_values(sketch, evaluations, references, scale, between)
     if rows is ROWS:
-        _draw_dimension(sketch, evaluations, changes, references, event)
-        _draw_slopes(sketch, changes, event, budget)
+        _draw_dimension(sketch, evaluations, changes, references, event, ghost)
+        _draw_slopes(sketch, changes, event, budget, ghost)
         if event is not None:
             sketch.upright(event["t"])
     return sketch.figure()
 
 
-def value_span(evaluations: pd.DataFrame, references: References, scale: Scale) -> tuple[float, float]:
-    """The range of the value axis, in its own coordinates, that holds a run and its lines."""
-    values = _all_values(evaluations, references)
+def value_span(
+    evaluations: pd.DataFrame, references: References, scale: Scale, ghost: Curves | None = None
+) -> tuple[float, float]:
+    """The range of the value axis, in its own coordinates, that holds a run, its lines and its ghost."""
+    values = _all_values(evaluations, references, ghost)
     return scales.span(scales.possible(scale, values), values)
 
 
-def _all_values(evaluations: pd.DataFrame, references: References) -> scales.Array:
+def _all_values(
+    evaluations: pd.DataFrame, references: References, ghost: Curves | None = None
+) -> scales.Array:
     y = evaluations["y"].to_numpy(dtype=float)
     floors = evaluations["floor"].dropna().unique().tolist() if "floor" in evaluations else []
-    return np.append(y, [*references.values, *floors])
+    behind = [] if ghost is None else ghost.best.tolist()
+    return np.append(y, [*references.values, *floors, *behind])
 
 
 def _empty(rows: dict[str, tuple[float, float]], budget: int, revision: str, changes: list[int]) -> Sketch:
@@ -143,17 +154,36 @@ def _draw_values(
         (y, "value", {"mode": "markers", "marker": dots}),
         (best, "best so far", {"mode": "lines", "line": _line(theme.BLUE)}),
     ):
-        sketch.scatter(
-            x0=1,
-            dx=1,
-            y=_small(scales.place(scale, values)),
-            name=name,
-            hovertemplate="%{customdata:.5~g}" if scale == "symlog" else "%{y:.5~g}",
-            **({"customdata": _small(values)} if scale == "symlog" else {}),
-            **style,
-        )
+        sketch.scatter(x0=1, dx=1, name=name, **_placed(scale, values), **style)
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
     reference_lines(sketch, "y", references.on_value_axis(), scale, between)
+
+
+def _draw_ghost(sketch: Sketch, ghost: Curves, scale: Scale, has_rows: bool) -> None:
+    """Another run's best value, dimension and slopes; drawn first, so that all else covers it."""
+    colour = theme.faint(theme.GREY, 0.6)
+    steps = {"x0": 1, "dx": 1, "mode": "lines", "line": {**_line(colour), "width": 2}}
+    sketch.scatter(name="ghost: best so far", **_placed(scale, ghost.best), **steps)
+    if not has_rows or not np.isfinite(ghost.d).any():
+        return
+    sketch.scatter(y=_small(ghost.d), yaxis="y2", name="ghost: dimension d", hovertemplate="%{y}", **steps)
+    sketch.scatter(
+        x=np.array([t for t, _ in ghost.slopes]),
+        y=np.array([slope for _, slope in ghost.slopes]),
+        yaxis="y3",
+        name="ghost: slope",
+        mode="markers",
+        marker={"symbol": "circle", "size": 10, "color": colour, "line": {"width": 0}},
+        hovertemplate="%{y:.3~g}",
+    )
+
+
+def _placed(scale: Scale, values: scales.Array) -> dict[str, Any]:
+    """Where values stand on their axis, and the true ones for the hover."""
+    y = {"y": _small(scales.place(scale, values))}
+    if scale == "symlog":
+        return {**y, "hovertemplate": "%{customdata:.5~g}", "customdata": _small(values)}
+    return {**y, "hovertemplate": "%{y:.5~g}"}
 
 
 def _line(colour: str) -> dict[str, Any]:
@@ -171,6 +201,7 @@ def _draw_dimension(
     changes: Sequence[Event],
     references: References,
     event: Event | None,
+    ghost: Curves | None,
 ) -> None:
     """The dimension as steps, a mark at each expansion, lines at d_e and d_h."""
     d = evaluations["d"].to_numpy(dtype=float)
@@ -200,7 +231,8 @@ def _draw_dimension(
             "opacity": 1,
         },
     )
-    high = max(references.d_h or 0, references.d_e or 0, *(int(v) for v in d[-1:]), 1)
+    behind = [] if ghost is None else ghost.d[np.isfinite(ghost.d)].tolist()
+    high = max(references.d_h or 0, references.d_e or 0, *(int(v) for v in d[-1:]), *behind, 1)
     between = (0.0, high * 1.12)
     sketch.layout["yaxis2"]["range"] = list(between)
     lines = [(references.d_h, f"dₕ = {references.d_h}"), (references.d_e, f"dₑ = {references.d_e}")]
@@ -210,7 +242,9 @@ def _draw_dimension(
 # --- the slopes that decide how far the subspace grows ---
 
 
-def _draw_slopes(sketch: Sketch, changes: Sequence[Event], event: Event | None, budget: int) -> None:
+def _draw_slopes(
+    sketch: Sketch, changes: Sequence[Event], event: Event | None, budget: int, ghost: Curves | None
+) -> None:
     """A bar for each slope, at the convergence that produced it; the deciding one stands out.
 
     A convergence that did not expand is not recorded: its slope is drawn hollow.
@@ -233,8 +267,9 @@ def _draw_slopes(sketch: Sketch, changes: Sequence[Event], event: Event | None, 
         hovertemplate="%{y:.3~g}, %{customdata}",
         marker={"color": fills, "line": {"color": colours, "width": 1.5}},
     )
-    high = max(float(newest.max(initial=0.0)), 0.0) or 1.0
-    sketch.layout["yaxis3"]["range"] = [min(0.0, float(newest.min(initial=0.0))), high * 1.75]
+    drawn = np.append(newest, [slope for _, slope in ghost.slopes] if ghost else [])
+    high = max(float(drawn.max(initial=0.0)), 0.0) or 1.0
+    sketch.layout["yaxis3"]["range"] = [min(0.0, float(drawn.min(initial=0.0))), high * 1.75]
     left = event is not None and event["t"] > 0.8 * budget  # s_min, s_max: away from the chosen bar
     for change, slope in zip(sloped, newest, strict=True):
         near = change["t"] < 0.14 * budget if left else change["t"] > 0.86 * budget

@@ -10,7 +10,7 @@ from typing import Any
 
 from dsebo.config import METHODS, RunConfig
 from dsebo.parsing import Value, read_value
-from dsebo.text import method_name, value_text
+from dsebo.text import fork_words, method_name, value_text
 from objectives.fields import ConfigError
 
 CLIPPED = (
@@ -66,7 +66,8 @@ FAMILIES: dict[str, tuple[Entrant, ...]] = {
 
 def label_of(config: Mapping[str, Any]) -> str:
     """The method of a run's config in words, with what differs from its usual settings."""
-    return method_name(entrant_of(config).text)
+    name, words = method_name(entrant_of(config).text), fork_words(config)
+    return f"{name}, {words}" if words else name
 
 
 def entrant_of(config: Mapping[str, Any]) -> Entrant:

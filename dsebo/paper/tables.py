@@ -57,7 +57,7 @@ def function_rows(function: str, D: int = 1000, tables: Sequence[int] = (1, 3)) 
 def paper_value(config: Mapping[str, Any]) -> float | None:
     """The paper's mean for DSEBO, where the setting is the paper's."""
     optimizer = config["optimizer"]
-    if any(optimizer.get(name) != value for name, value in PAPER_DSEBO.items()):
+    if config.get("forks") or any(optimizer.get(name) != value for name, value in PAPER_DSEBO.items()):
         return None
     rows = paper_rows(config)
     own = rows[rows["method"] == "DSEBO"]

@@ -9,7 +9,9 @@ from typing import Any
 import pandas as pd
 
 from dsebo.analysis.conclusions import conclude_run, ending_of
+from dsebo.config import RunConfig
 from dsebo.events import Started
+from dsebo.store.errors import RunNotFound
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
@@ -101,10 +103,25 @@ class RunData:
             events=[event for event in self.events if event["t"] <= t],
         )
 
+    def config_at(self, t: int) -> dict[str, Any]:
+        """The config that decided at evaluation t: before a fork, that of its parent."""
+        if not self.row.config.get("forks"):
+            return self.row.config
+        return RunConfig.from_json(self.row.config_json).at(t).model_dump(mode="json")
+
     def chosen(self, t: int | None) -> dict[str, Any] | None:
         """The convergence at evaluation t; the newest where there is none."""
         found = [event for event in self.changes if event["t"] == t]
         return found[0] if found else (self.changes[-1] if self.changes else None)
+
+
+def read_ghost(store: Store, row: RunRow) -> RunData | None:
+    """The run that is drawn behind another; None where it has none, or it is gone."""
+    try:
+        ghost = None if row.ghost is None else read_run(store, row.ghost)
+    except RunNotFound:
+        return None
+    return None if ghost is None or ghost.row.deleted_at is not None else ghost
 
 
 def read_run(store: Store, run_id: str) -> RunData:

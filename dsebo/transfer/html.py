@@ -22,7 +22,7 @@ from dsebo.charts.scales import default_scale
 from dsebo.experiments.findings import report
 from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.experiments.status import progress_words, setting_line
-from dsebo.runs.data import RunData, read_run
+from dsebo.runs.data import RunData, read_ghost, read_run
 from dsebo.store.store import Store
 from dsebo.text import count, duration, number
 from dsebo.text import setting_line as run_setting_line
@@ -41,7 +41,9 @@ def export_html(store: Store, ids: Sequence[str]) -> bytes:
     """The figures, tables and sentences of these runs, readable without a server or a network."""
     runs = [read_run(store, run_id) for run_id in ids]
     sections = [_comparison(runs)] if len(runs) > 1 else []
-    return _page(count(len(runs), "run"), "", [*sections, *(_run(run) for run in runs)])
+    return _page(
+        count(len(runs), "run"), "", [*sections, *(_run(run, read_ghost(store, run.row)) for run in runs)]
+    )
 
 
 def export_experiment_html(store: Store, row: ExperimentRow) -> bytes:
@@ -74,13 +76,15 @@ def _comparison(runs: Sequence[RunData]) -> str:
     return _section("Compared", _figure(figure), _table(table_of(groups)))
 
 
-def _run(run: RunData) -> str:
+def _run(run: RunData, ghost: RunData | None) -> str:
     row = run.row
     about = (
         f"{escape(run_setting_line(row.config))}<br>{row.state_words}, {count(run.t, 'evaluation')}, "
         f"best value {number(run.best)}, {duration(row.seconds)}; run {row.id}"
     )
-    figure = figure_of(run, default_scale(row.minimum))
+    if ghost is not None:
+        about += f"<br>In grey: {escape(ghost.row.name)}, {escape(run_setting_line(ghost.row.config))}"
+    figure = figure_of(run, default_scale(row.minimum), ghost=ghost)
     texts = [entry.text for entry in feed(run.events)]
     ending = f"<p>{escape(run.conclusion)}</p>"
     return _section(row.name, _quiet(about), ending, _figure(figure), _list(texts))

@@ -45,6 +45,8 @@ def export_parquet(store: Store, ids: Sequence[str]) -> bytes:
 def _about(row: RunRow) -> dict[str, Any]:
     """The run in columns. Names of settings are unique over the parts of a config."""
     settings = {**flat_config(row.config), "budget": row.budget, "seed": row.seed}
+    forks = row.config.get("forks") or ()
+    forked = {"fork_of": forks[-1]["run"], "fork_at": forks[-1]["at"]} if forks else {}
     return {
         "name": row.name,
         "group": row.group,
@@ -54,6 +56,7 @@ def _about(row: RunRow) -> dict[str, Any]:
         "minimum": row.minimum,
         "at_centre": row.at_centre,
         **settings,
+        **forked,
     }
 
 

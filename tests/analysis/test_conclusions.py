@@ -63,6 +63,12 @@ def test_where_it_ended() -> None:
     assert "d = 100 is d_h, the largest it may have" in conclude_run(full)
 
 
+def test_a_step_set_to_0_by_hand_is_not_the_strategys() -> None:
+    by_hand = {**change(200, 28, 28, 1), "ruled": 1, "delta_after": 0}
+    text = conclude_run(replace(RUN, changes=(*GROWN[:3], by_hand)))
+    assert "stopped because the step was set to 0 by hand" in text
+
+
 def test_bad_and_short_runs() -> None:
     assert "no better than the 30.1 at the centre" in conclude_run(replace(RUN, best=31.0))
     assert conclude_run(replace(RUN, t=120)).startswith(

@@ -59,6 +59,17 @@ def test_groups_ignore_seeds_and_name_only_what_differs() -> None:
     assert EVERYTHING not in by_beta
 
 
+def test_a_fork_is_in_no_group_of_plain_runs() -> None:
+    fork = parse_flat({"beta": 4.0}).forked("a" * 32, None, 17, 7, {"alpha": 0.1}).model_dump(mode="json")
+    configs = {"a": plain(beta=4.0, seed=1), "b": plain(beta=4.0, seed=2), "f": fork}
+    words = "fork of aaaaaaaa at 17, α 0.5 → 0.1, Δd = 7"
+    assert group_runs(configs, "beta") == {"β = 4": ["a", "b"], f"β = 4, {words}": ["f"]}
+    assert list(group_runs(configs).values()) == [["a", "b"], ["f"]]
+    unchanged = parse_flat({"beta": 4.0}).forked("a" * 32, None, 17).model_dump(mode="json")
+    alike = group_runs({"a": configs["a"], "f": unchanged})
+    assert alike == {"all runs": ["a"], "fork of aaaaaaaa at 17": ["f"]}
+
+
 def test_summary_takes_the_best_value_of_each_run() -> None:
     table = summary({"g": ["a", "b"]}, {"a": (2.0, 10.0), "b": (4.0, 20.0)})
     row = table.iloc[0]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from dsebo.charts import theme
+from dsebo.charts.curves import Curves
 from dsebo.charts.function import function_picture
 from dsebo.charts.run import run_figure, value_span
 from dsebo.charts.scales import References
@@ -128,6 +129,30 @@ def test_a_replay_keeps_its_axes(evaluations: pd.DataFrame, changes: list[dict[s
     late = draw(evaluations, changes, value_range=span)
     assert early["layout"]["yaxis"]["range"] == late["layout"]["yaxis"]["range"]
     assert early["layout"]["xaxis"]["range"] == late["layout"]["xaxis"]["range"]
+
+
+def test_a_ghost_is_drawn_in_grey_behind_the_run(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]]
+) -> None:
+    best = np.array([500.0, 400.0, 1e-3, 1e-3])
+    ghost = Curves(best, np.array([5.0, 5.0, 60.0, 60.0]), [(2, 99.0), (3, -7.0)])
+    plain, figure = draw(evaluations, changes), draw(evaluations, changes, ghost=ghost)
+    first = [one["name"] for one in figure["data"][:3]]
+    assert first == ["ghost: best so far", "ghost: dimension d", "ghost: slope"]
+    assert [one["name"] for one in figure["data"][3:]] == [one["name"] for one in plain["data"]]
+    grey = theme.faint(theme.GREY, 0.6)
+    assert figure["data"][0]["line"]["color"] == figure["data"][2]["marker"]["color"] == grey
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert low <= -3
+    assert high >= np.log10(500)
+    assert figure["layout"]["yaxis2"]["range"][1] > 60
+    assert figure["layout"]["yaxis3"]["range"][0] == -7
+    assert figure["layout"]["yaxis3"]["range"][1] > 99
+    assert "changes" in figure["layout"]["meta"]
+    alone = draw(evaluations.assign(d=np.nan), [], lines=References(minimum=0.0), ghost=ghost)
+    assert [one["name"] for one in alone["data"] if "ghost" in one["name"]] == ["ghost: best so far"]
+    without_d = Curves(best, np.full(4, np.nan))
+    assert [one["name"] for one in draw(evaluations, changes, ghost=without_d)["data"]][1] == "value"
 
 
 @pytest.mark.parametrize("name", names())

@@ -15,7 +15,8 @@ NOT_TEXT = b"\xff\xfe\x00"
 BUDGET_OF_5 = "[limits.owner]\nbudget = 5\n"
 SMALL = "--D 40 --d-e 4 --budget 12"
 
-# ID is a finished run of DSEBO that converged at POINT, OTHER one of random search, FOLDER an empty folder, BINARY, LIST and BROKEN are files.
+# ID is a finished run of DSEBO that converged at POINT, OTHER one of random search, FOLDER an empty
+# folder, BINARY, LIST and BROKEN are files.
 BAD = [
     "--nonsense",
     "simplex",

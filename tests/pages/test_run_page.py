@@ -237,3 +237,44 @@ def test_in_class_mode_a_link_gives_no_control(manager: RunManager, monkeypatch:
     assert session.class_mode()
     page = said(at) + str(at.query_params)
     assert "a" * 32 not in page
+
+
+def test_a_ghost_is_kept_in_the_link_and_given_to_the_next_run(
+    manager: RunManager, finished: Callable[..., str]
+) -> None:
+    old, new = finished(), finished(beta=3.0)
+    at = open_page("run", run=new)
+    assert "In grey" not in said(at)
+    at = open_page("run", run=new, ghost=old[:12])
+    assert not at.exception
+    assert "In grey: DSEBO on sphere" in said(at)
+    assert old in str(at.query_params["ghost"])
+    change(manager.store, old, deleted_at=1.0)
+    at = open_page("run", ghost=old, **{name: str(value) for name, value in SMALL.items()})
+    button(at, "Launch").click().run()
+    newest = manager.store.list_runs()[0]
+    assert newest.ghost == old
+    assert not at.exception
+    at = open_page("run", run=newest.id)
+    assert not at.exception
+    assert "In grey" not in said(at)  # it is gone
+    at = open_page("run", run=new, ghost="nobody")
+    assert not at.exception
+    assert "'nobody' is not a run of this store" in said(at).replace("\\", "")
+
+
+def test_the_formula_of_a_fork_has_the_settings_that_decided(
+    manager: RunManager, finished: Callable[..., str]
+) -> None:
+    parent = finished()
+    points = [event["t"] for event in manager.store.events(parent) if "d_to" in event]
+    fork = manager.fork(parent, points[1], decide=1, changes={"beta": 7})
+    wait_for(lambda: manager.store.get_run(fork).state == "finished")
+    at = open_page("run", run=fork, session={f"chosen {fork}": points[1]})
+    assert not at.exception
+    page = said(at)
+    assert "Next step, by hand" in page
+    assert r"2 \cdot 7" in page
+    assert f"fork of {parent[:8]} at {points[1]}" in page.replace("\\", "")
+    at = open_page("run", run=fork, session={f"chosen {fork}": points[0]})
+    assert r"2 \cdot 7" not in said(at)

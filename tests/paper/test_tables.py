@@ -29,5 +29,6 @@ def test_the_papers_value_where_the_setting_is_the_papers(name: str) -> None:
 
 def test_the_papers_sphere() -> None:
     assert paper_value(plain()) == 3.9387
+    assert paper_value(parse_flat({}).forked("a" * 32, None, 17).model_dump(mode="json")) is None
     assert paper_value(plain(D=10_000)) is not None
     assert not is_paper_task(plain(c=5.0))

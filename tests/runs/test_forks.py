@@ -12,9 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select, update
 
+from dsebo.charts.run import figure_of
 from dsebo.config import RunConfig
+from dsebo.experiments.entrants import label_of
 from dsebo.experiments.progress import find_runs
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.paper.comparison import setting_key
+from dsebo.runs.commands import change
+from dsebo.runs.data import read_ghost, read_run
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import forked_run, resumed_run, stored_run
 from dsebo.settings import Limits, LimitSettings, Settings
@@ -24,6 +29,8 @@ from dsebo.store.forking import convergences, plan_fork
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
+from dsebo.transfer.html import export_html
+from dsebo.transfer.tables import frame
 from objectives.fields import ConfigError
 from tests.runs.jobs import work
 from tests.small import history, reference, small, wait_state
@@ -210,6 +217,31 @@ def test_a_fork_through_a_file(store: Store, parent: str, tmp_path: Path) -> Non
     other.close()
 
 
+def test_a_fork_in_tables_charts_and_reports(store: Store, parent: str) -> None:
+    at = convergences(store, parent)[1]
+    fork = forked(store, parent, at, "another way", decide=5, changes={"beta": 8})
+    table = frame(store, [parent, fork])
+    assert set(table[table["run_id"] == fork]["fork_of"]) == {parent}
+    assert table[table["run_id"] == parent]["fork_at"].isna().all()
+    assert "fork_of" not in frame(store, [parent])
+    data = read_run(store, fork)
+    before, after = (data.config_at(t)["optimizer"]["beta"] for t in (at - 1, at))
+    assert (before, after) == (4.0, 8.0)
+    assert data.others == []
+    ghost = read_ghost(store, data.row)
+    assert ghost is not None
+    figure = figure_of(data, "log", ghost=ghost)
+    assert [len(trace.y) for trace in figure.data if trace.name == "ghost: best so far"] == [30]
+    report = export_html(store, [fork]).decode()
+    assert f"fork of {parent[:8]} at {at}, β 4 → 8, Δd = 5" in report
+    assert "In grey: DSEBO on sphere" in report
+    change(store, parent, deleted_at=1.0)
+    assert read_ghost(store, data.row) is None
+    change(store, fork, ghost="f" * 32)
+    assert read_ghost(store, store.get_run(fork)) is None
+    assert "In grey" not in export_html(store, [fork]).decode()
+
+
 def test_a_fork_is_never_taken_for_a_plain_run(store: Store, parent: str) -> None:
     at = convergences(store, parent)[1]
     same, changed = forked(store, parent, at), forked(store, parent, at, changes={"beta": 8})
@@ -218,6 +250,8 @@ def test_a_fork_is_never_taken_for_a_plain_run(store: Store, parent: str) -> Non
     with store.read() as connection:
         found = find_runs(connection, spec.planned(), LOCAL_OWNER)
     assert [row.id for row, _ in found.values()] == [parent]
+    assert len({setting_key(store.get_run(run_id).config) for run_id in (parent, same, changed)}) == 3
+    assert len({label_of(store.get_run(run_id).config) for run_id in (parent, same, changed)}) == 3
     assert parent not in (same, changed)
     with pytest.raises(ConfigError, match="forks is not allowed in an experiment"):
         ExperimentSpec.parse({"base": store.config(same).model_dump(mode="json"), "axes": {"beta": [4]}})

@@ -84,7 +84,8 @@ def opened_run() -> str | None:
     if not params:
         FORM.restore()
         return st.session_state.get("run")
-    asked = links.take(params, {"run": links.an_id, "at": links.evaluation})
+    asked = links.take(params, {"run": links.an_id, "at": links.evaluation, "ghost": links.stored_run})
+    st.session_state["ghost"] = asked.get("ghost")
     changes, unusable = read_link(params)
     links.say(unusable)
     run_id = asked.get("run")
@@ -121,14 +122,18 @@ def remember_run(run_id: str | None) -> None:
 
 def link(run_id: str | None, changes: Changes) -> dict[str, str]:
     """The address that shows the same."""
-    return ({"run": run_id} if run_id else {}) | link_of(changes)
+    ghost = st.session_state.get("ghost")
+    return ({"run": run_id} if run_id else {}) | ({"ghost": ghost} if ghost else {}) | link_of(changes)
 
 
 def launch(changes: Changes) -> str | None:
     """Start the form's run; the id of the (first) run, or None after saying why not."""
     try:
         configs = to_config(changes).seeds(changes.get("repeats", 1))
-        ids = session.manager().launch(configs, speed=changes.get("speed"), owner=session.owner())
+        ghost = st.session_state.get("ghost")
+        ids = session.manager().launch(
+            configs, speed=changes.get("speed"), owner=session.owner(), ghost=ghost
+        )
     except (ConfigError, LimitExceeded, StoreError) as error:
         st.error(plain(str(error)))
         return None

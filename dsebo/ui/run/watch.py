@@ -10,6 +10,7 @@ from dsebo.charts.explain import Entry, feed, steps
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import CHANGES, RunData
+from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import plain, setting_line
 from dsebo.ui import controls, links, session
@@ -120,12 +121,25 @@ def show_run(
         return
     if live and floors.is_on():
         floors.explain([data])
+    if live and (ghost := _ghost(data.row)) is not None:
+        drawing["ghost"] = ghost
+        st.caption(f"In grey: {plain(ghost.row.name)}, {plain(setting_line(ghost.row.config))}")
     figure = _figure(data, scale, st.session_state.get(place), **drawing)
     _choose(place, live_chart(figure, key=f"chart{key}"))
     beside = "stacked" if stacked else "beside"  # one element where two columns would be three
     with st.container(horizontal=not stacked, gap="large", key=f"{beside}{key}"):
         _show_feed(data, entries, place)
         _show_formula(data, place)
+
+
+def _ghost(row: RunRow) -> RunData | None:
+    """The run to draw behind it: that of the address, else its own; None where it is gone."""
+    run_id = st.session_state.get("ghost") or row.ghost
+    try:
+        ghost = None if run_id in (None, row.id) else _data(run_id)
+    except StoreError:
+        return None
+    return None if ghost is None or ghost.row.deleted_at is not None else ghost
 
 
 def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> bytes:
@@ -139,7 +153,7 @@ def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> 
         data.row.at_centre,
         scale,
         event["t"] if event else None,
-        *drawing.values(),
+        *((one.row.id, one.t) if isinstance(one, RunData) else one for one in drawing.values()),
         data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
     )
     return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **drawing).to_json().encode())
@@ -164,6 +178,7 @@ def _show_formula(data: RunData, place: str) -> None:
     event = data.chosen(st.session_state.get(place))
     if event is None or data.row.method != "dsebo":
         return
-    lines = steps(event, data.row.config["optimizer"], data.row.config["budget"])
+    config = data.config_at(event["t"])
+    lines = steps(event, config["optimizer"], config["budget"])
     body = "\n\n".join(f":gray[{step.words}]\n\n$$\n{step.latex}\n$$" for step in lines)
     st.markdown(f"#### Algorithm 1 at evaluation {event['t']}\n\n{body}")
