@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, minimize
 
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding, pad
@@ -23,6 +22,9 @@ from dsebo.run import make_objective
 from dsebo.threads import one_thread
 from objectives import Objective
 from objectives.fields import ConfigError, must
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Array = NDArray[np.float64]
 
@@ -127,9 +129,11 @@ def _starts(d: int, best: Array, rng: np.random.Generator) -> Array:
 
 def _search(objective: Objective, embedding: SharedEmbedding, starts: Array) -> tuple[float, Array]:
     """The least value of F(p(A_d z)) that L-BFGS finds from the starts, and its z."""
+    import torch  # here and below, as it takes seconds: pages are drawn without it
+
     A = torch.from_numpy(embedding.A(starts.shape[1]).T)  # (d, D), as it lies in memory
 
-    def values(z: torch.Tensor) -> torch.Tensor:
+    def values(z: Tensor) -> Tensor:
         return objective((z @ A).clamp(-1.0, 1.0))
 
     best = _best(values, np.vstack([_descend(values, starts, SHORT), starts]), KEPT)
@@ -137,15 +141,20 @@ def _search(objective: Objective, embedding: SharedEmbedding, starts: Array) -> 
     return float(values(torch.from_numpy(z)).item()), z[0]
 
 
-def _best(values: Callable[[torch.Tensor], torch.Tensor], z: Array, count: int) -> Array:
+def _best(values: Callable[[Tensor], Tensor], z: Array, count: int) -> Array:
     """(count, d) those of the points with the least values."""
+    import torch
+
     with torch.no_grad():
         reached = values(torch.from_numpy(z)).numpy()
     return z[np.argsort(reached, kind="stable")[:count]]
 
 
-def _descend(values: Callable[[torch.Tensor], torch.Tensor], starts: Array, iterations: int) -> Array:
+def _descend(values: Callable[[Tensor], Tensor], starts: Array, iterations: int) -> Array:
     """Where L-BFGS comes to from all starts at once: the gradient of their sum is that of each."""
+    import torch
+    from scipy.optimize import Bounds, minimize
+
     shape = starts.shape
 
     def total(flat: Array) -> tuple[float, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from urllib.parse import urljoin
 
 import streamlit as st
@@ -35,10 +36,17 @@ def _resource() -> RunManager:
     if _manager is None:
         from dsebo.transfer.examples import import_bundled
 
+        threading.Thread(target=_import_engine, name="dsebo-imports", daemon=True).start()
         store = Store.open()
         import_bundled(store)
         _manager = RunManager(store, Settings.load())
     return _manager
+
+
+def _import_engine() -> None:
+    """Load what the first run needs, and takes seconds, while the first page is drawn."""
+    import botorch.models
+    import botorch.test_functions  # noqa: F401
 
 
 def manager() -> RunManager:
