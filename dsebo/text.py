@@ -81,9 +81,12 @@ def moment(timestamp: float | None) -> str:
     return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M")
 
 
+_ADDRESS = re.compile(r"(?i)(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|@")
+
+
 def plain(text: str) -> str:
     """Text that a user wrote, safe inside Markdown: shown letter by letter, never as markup."""
-    one_line = " ".join(text.split())
+    one_line = _ADDRESS.sub("\\g<0>\u2060", " ".join(text.split()))  # a bare address would be a link
     return re.sub(r"([\\`*_{}\[\]<>()#+\-.!|~$:&^=])", r"\\\1", one_line)
 
 

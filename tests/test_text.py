@@ -36,6 +36,8 @@ def test_durations_and_sizes() -> None:
 def test_what_a_user_wrote_is_never_markup() -> None:
     risky = "<b>x</b> **y** [z](javascript:1) :smile: $q$ `c`\n# h"
     shown = words.plain(risky)
+    for address in ("https://evil.example", "www.evil.example", "a@evil.example"):
+        assert "\u2060" in words.plain(address)  # it reads the same, and is no link
     for mark in "<*[:$`#":
         assert f"\\{mark}" in shown
     assert "\n" not in shown

@@ -94,14 +94,17 @@ def _log_ticks(between: tuple[float, float]) -> list[float]:
     every = max(1, math.ceil(decades / 7))
     powers = range(math.floor(between[0]), math.ceil(between[1]) + 1, every)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    return [tick for tick in ticks if between[0] <= math.log10(tick) <= between[1]]
+    return [tick for tick in ticks if tick > 0 and between[0] <= math.log10(tick) <= between[1]]
+
+
+_LARGEST_POWER = 308  # of ten that is a number
 
 
 def _symlog_ticks(between: tuple[float, float]) -> list[float]:
     """0 and powers of ten on both sides, thinned to about six."""
     reach = math.ceil(max(abs(between[0]), abs(between[1]), 1.0))
     every = max(1, math.ceil(reach / 3))
-    powers = [10.0**p for p in range(0, reach + 1, every)]
+    powers = [10.0**p for p in range(0, min(reach, _LARGEST_POWER) + 1, every)]
     ticks = [-value for value in reversed(powers)] + [0.0] + powers
     return [v for v in ticks if between[0] <= position("symlog", v) <= between[1]]
 

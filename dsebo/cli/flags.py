@@ -88,7 +88,7 @@ def read_file(file: Path | None) -> dict[str, Any]:
         return {}
     try:
         base = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {why}.") from None
     if not isinstance(base, dict):

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dsebo.analysis.conclusions import conclude_run, ending_of
 from dsebo.config import RunConfig
 from dsebo.events import Converged, Evaluated, Event, Finished, Started
-from dsebo.text import brief
+from dsebo.text import brief, without_controls
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 INTERRUPTED = "interrupted"
@@ -24,7 +24,7 @@ INTERRUPTED = "interrupted"
 
 def refuse(message: str, exit_code: int = EXIT_BAD_INPUT) -> NoReturn:
     """End the command with one sentence on standard error that says what is wrong."""
-    sentence = " ".join(message.split())
+    sentence = without_controls(" ".join(message.split()))
     typer.echo(sentence if sentence.endswith((".", "?")) else f"{sentence}.", err=True)
     raise typer.Exit(exit_code)
 
@@ -93,7 +93,7 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     try:
         first = next(events)  # a run that cannot be resumed says so here, before anything is shown
-        console.print(_describe(config), highlight=False)
+        console.print(_describe(config), highlight=False, markup=False)
         with Progress(*columns, console=console) as bar:
             task = bar.add_task("", total=config.budget, status="")
             for event in chain([first], events):
@@ -103,14 +103,15 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
                 elif isinstance(event, Finished):
                     concluded = _conclusion(config, started, last, changes)
                     failed = event.state == "failed"
-                    console.print(event.text if failed else concluded or event.text, highlight=False)
+                    words = event.text if failed else concluded or event.text
+                    console.print(words, highlight=False, markup=False)
                     return event.state
                 else:
                     started = event if isinstance(event, Started) else started
                     changes += [event.to_json()] if isinstance(event, Converged) else []
                     _print_other(console, event)
     except KeyboardInterrupt:
-        console.print(_interrupted(last).text, highlight=False)
+        console.print(_interrupted(last).text, highlight=False, markup=False)
     return INTERRUPTED
 
 
@@ -141,6 +142,8 @@ def _print_other(console: Console, event: Event) -> None:
     if isinstance(event, Started):
         if event.at_centre is not None:
             minimum = "" if event.minimum is None else f", the minimum {event.minimum:.6g}"
-            console.print(f"The centre of the box has {event.at_centre:.6g}{minimum}.", highlight=False)
+            console.print(
+                f"The centre of the box has {event.at_centre:.6g}{minimum}.", highlight=False, markup=False
+            )
     elif text := getattr(event, "text", ""):
-        console.print(text, highlight=False)
+        console.print(text, highlight=False, markup=False)

@@ -15,10 +15,11 @@ from dsebo.cli.output import check_writable, progress_bar, refuse
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import count, number, part
+from dsebo.text import count, escaped_controls, number, part, without_controls
 from dsebo.transfer import FORMATS, import_path
 
 OF_RUNS = [key for key, form in FORMATS.items() if form.runs or form.add_runs]
+MOST_LISTED = 10**9
 NAME_WIDTH = 12  # columns that a name gets at least
 _IDS = typer.Argument(metavar="ID...", help="Ids of runs, or their first characters.")
 _IN_JSON = (
@@ -37,7 +38,7 @@ def list_command(
     search: Annotated[str, typer.Option(help="Only with these words in name, tags or id.")] = "",
     sort: Annotated[str, typer.Option(help="Column to sort by, such as created or best.")] = "created",
     ascending: Annotated[bool, typer.Option("--ascending", help="Least or oldest first.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")] = None,
     deleted: Annotated[bool, typer.Option("--deleted", help="The deleted ones.")] = False,
     as_json: AsJson = False,
     db: Db = None,
@@ -59,9 +60,10 @@ def list_command(
             limit=limit,
         )
         if as_json:
-            typer.echo(json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1))
+            said = json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1)
+            typer.echo(escaped_controls(said))
         else:
-            typer.echo(_table(rows, Console().width) if rows else "No runs.")
+            typer.echo(without_controls(_table(rows, Console().width)) if rows else "No runs.")
 
 
 def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
@@ -87,7 +89,7 @@ def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
         lines.append(f"{home}: {', '.join(settings)}")
     lines.append(f"seed {row.seed}; {', '.join(f'{k} {v}' for k, v in versions.items())}")
     lines += [event["text"] for event in events if event.get("text")]
-    typer.echo("\n".join(lines))
+    typer.echo(without_controls("\n".join(lines)))
 
 
 def export_command(
@@ -139,7 +141,7 @@ def import_command(
     with open_store(db) as store, progress_bar() as bar:
         for file in bar.track(files, description="files"):
             ids = import_path(store, file)
-            bar.console.print(f"{file}: {count(len(ids), 'run')}.")
+            bar.console.print(without_controls(f"{file}: {count(len(ids), 'run')}."), markup=False)
             for run_id in ids:
                 typer.echo(run_id)
 

@@ -35,6 +35,7 @@ from objectives.fields import MAX_SEED, ConfigError, Frozen, short
 
 MAX_PLANNED = 10_000
 MAX_RACE_RUNS, MAX_RACE_SEEDS = 300, 100  # every run of a race is followed, evaluation by evaluation
+MAX_ENTRIES = 100_000  # of a file
 MAX_NAME = 120
 DEFAULT_SEEDS = "1-6"  # with fewer a paired test cannot tell even two values apart
 _FIELDS = ("name", "base", "axes", "seeds")
@@ -148,7 +149,10 @@ class ExperimentSpec(Frozen):
         """From a file such as `to_yaml` writes; JSON is YAML too."""
         try:
             # Dates and sets become texts, of which the checks can say what is wrong with them.
-            given = json.loads(json.dumps(yaml.safe_load(text), default=str))
+            read = yaml.safe_load(text)
+            if _entries(read, {}) > MAX_ENTRIES:  # aliases of aliases make a few lines into millions
+                raise ConfigError(f"The experiment must have at most {MAX_ENTRIES} entries.")
+            given = json.loads(json.dumps(read, default=str))
         except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"The experiment is not YAML: {' '.join(str(error).split())}.") from None
         return cls.parse(given)
@@ -346,6 +350,17 @@ def _plan_runs(spec: ExperimentSpec) -> Iterator[Planned]:
 
 
 # --- the parts of an experiment as a file or a form gives them, checked in plain words --------
+
+
+def _entries(value: Any, known: dict[int, int]) -> int:
+    """How many entries a value has when it is written out; each shared part is counted once."""
+    if not isinstance(value, (dict, list, set, tuple)):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = MAX_ENTRIES + 1  # while it is being counted: one that holds itself has no end
+        parts = [*value.keys(), *value.values()] if isinstance(value, dict) else list(value)
+        known[id(value)] = 1 + sum(_entries(part, known) for part in parts)
+    return known[id(value)]
 
 
 def _as_dict(given: Any, what: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from sqlalchemy import select
 
 from dsebo.config import RunConfig, stored_hash
 from dsebo.methods.base import Optimizer
+from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import make_optimizer
 from dsebo.runs.commands import checked_name, tags_json
 from dsebo.store import schema
@@ -159,7 +160,8 @@ def _imported(fields: Any) -> Imported:
     except (ConfigError, StoreError, RecursionError) as error:
         raise Problem(("config",), str(error).rstrip(".")) from None
     _check_evaluations(run, config)
-    events = [_event(event, i, len(run.evaluations)) for i, event in enumerate(run.events)]
+    limit = _largest_subspace(config)
+    events = [_event(event, i, len(run.evaluations), limit) for i, event in enumerate(run.events)]
     row = {name: getattr(run, name) for name in _PLAIN}
     now = time.time()
     row |= {name: min(row[name], now) for name in ("created", "started", "finished") if row[name] is not None}
@@ -183,11 +185,23 @@ def _imported(fields: Any) -> Imported:
     return Imported(row, evaluations, events, *_states(run, config))
 
 
-def _event(given: dict[str, Any], i: int, n: int) -> dict[str, Any]:
+def _largest_subspace(config: RunConfig) -> int:
+    """The most dimensions that a point of the run can have."""
+    stages = (config.optimizer, config.at(0).optimizer)  # of a fork: from its start, and before
+    limits = [stage.d_h for stage in stages if isinstance(stage, DseboConfig)]
+    return max(limits, default=config.D)
+
+
+def _event(given: dict[str, Any], i: int, n: int, limit: int) -> dict[str, Any]:
     place = ("events", i)
     given = plain_value(given, place)
     kind = given.get("event")
     event = valid(EVENTS.get(kind, EventIn) if isinstance(kind, str) else EventIn, given, place)
+    for name in ("d_from", "d_to", "dims", "d"):
+        value = given.get(name)
+        largest = max(value, default=0) if isinstance(value, list) else value
+        if isinstance(largest, int) and largest > limit:
+            raise Problem((*place, name), f"{largest} is above the largest subspace, {limit}")
     if event.t > n:
         raise Problem((*place, "t"), f"{event.t} is after the last evaluation, {n}")
     return {"t": event.t, "kind": event.event, "payload": orjson.dumps(given).decode()}
@@ -271,7 +285,7 @@ def check_like(new: Any, saved: Any, D: int) -> None:
 def _check_evaluations(run: RunIn, config: RunConfig) -> None:
     """Numbered from 1, each best the least so far, each z of its subspace's dimension."""
     best: float | None = None
-    lowest = lowest_value(config)
+    lowest, limit = lowest_value(config), _largest_subspace(config)
     for i, evaluation in enumerate(run.evaluations):
         place = ("evaluations", i)
         if evaluation.t != i + 1:
@@ -284,8 +298,8 @@ def _check_evaluations(run: RunIn, config: RunConfig) -> None:
             raise Problem((*place, "y"), f"{evaluation.y} is below the minimum of {config.function}")
         if evaluation.best != best:
             raise Problem((*place, "best"), f"{evaluation.best} is not the least y so far ({best})")
-        if evaluation.d is not None and evaluation.d > config.objective.D:
-            raise Problem((*place, "d"), f"{evaluation.d} is above D = {config.objective.D}")
+        if evaluation.d is not None and evaluation.d > limit:
+            raise Problem((*place, "d"), f"{evaluation.d} is above the largest subspace, {limit}")
         _check_point(evaluation, config, place)
     if len(run.evaluations) > run.budget:
         raise Problem(("budget",), f"{run.budget} is less than the evaluations")

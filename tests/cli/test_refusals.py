@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from dsebo.store.store import Store
 
 NOT_TEXT = b"\xff\xfe\x00"
 BUDGET_OF_5 = "[limits.owner]\nbudget = 5\n"
+BOMB = "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in pairwise("abcdefghij")
+)
 SMALL = "--D 40 --d-e 4 --budget 12"
 
 # ID is a finished run of DSEBO that converged at POINT, OTHER one of random search, FOLDER an empty
@@ -31,6 +35,17 @@ BAD = [
     "run --config FOLDER",
     "run --config BINARY",
     "run --config LIST",
+    "run --config DIGITS",
+    "run --config DEEP",
+    "run --D 20 --d-e 30",
+    "run --D 20 --d-h 30",
+    "run --D 20 --d-l 30",
+    "run --method dcem --elites 20",
+    "run --method dcem --population 5 --elites 5",
+    "run --method turbo --L-init 0.005",
+    "run --method turbo --L-init 1.7",
+    "run --method lm-ma-es --D 20",
+    "run --method bandit-ucb --D 5",
     "run --config BROKEN",
     "run --nonsense 1",
     "run --D",
@@ -50,6 +65,8 @@ BAD = [
     "sweep BINARY",
     "sweep FOLDER",
     "sweep BROKEN.yaml",
+    "sweep BOMB.yaml",
+    "sweep LOOP.yaml",
     "sweep --preset nonsense",
     "sweep --vary beta",
     "sweep --vary beta=4:32",
@@ -73,6 +90,7 @@ BAD = [
     "runs --state odd",
     "runs --sort nonsense",
     "runs --limit 0",
+    "runs --limit 99999999999999999999",
     "runs --limit many",
     "runs --db FOLDER",
     "runs --db BINARY",
@@ -148,7 +166,12 @@ def words(
     (tmp_path / "list.json").write_text("[1, 2]")
     (tmp_path / "broken.json").write_text('{\n"format": }')
     (tmp_path / "broken.yaml").write_text("base: [\n")
-    files = {"BROKEN.yaml": "broken.yaml", "BROKEN": "broken.json", "LIST": "list.json"}
+    (tmp_path / "bomb.yaml").write_text(BOMB)
+    (tmp_path / "loop.yaml").write_text("base: &a [*a]\n")
+    (tmp_path / "digits.json").write_text('{"budget": %s}' % ("9" * 5000))
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    files = {"BOMB.yaml": "bomb.yaml", "LOOP.yaml": "loop.yaml", "DIGITS": "digits.json", "DEEP": "deep.json"}
+    files |= {"BROKEN.yaml": "broken.yaml", "BROKEN": "broken.json", "LIST": "list.json"}
     runs = {"ID": two[0], "OTHER": two[1], "POINT": str(convergences(store, two[0])[0])}
     return {**runs, "FOLDER": "folder", "BINARY": "binary", **files}
 

@@ -12,9 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dsebo.cli import app
+from dsebo.runs.commands import change
 from dsebo.runs.worker import stored_run
 from dsebo.store.forking import convergences
 from dsebo.store.store import Store
+from dsebo.transfer import export_json
 from tests.small import history, reference, small
 from tests.transfer.files import pair, zipped
 
@@ -27,6 +29,23 @@ def call(url: str) -> Any:
         return result
 
     return run
+
+
+def test_names_and_texts_are_printed_as_they_are(
+    call: Any, store: Store, two: list[str], tmp_path: Path
+) -> None:
+    change(store, two[0], name="[/x] \x1b[31mred \x9b", error="[bold]\x1b]0;title\x07")
+    for words in (["runs"], ["show", two[0]], ["runs", "--json"]):
+        output = call(*words).output
+        assert "[/x]" in output
+        assert "\x1b" not in output
+        assert "\x9b" not in output
+    assert json.loads(call("runs", "--json").output)[1]["name"] == "[/x] \x1b[31mred \x9b"
+    (tmp_path / "[").mkdir()
+    odd = tmp_path / "[" / "x].json"
+    odd.write_bytes(export_json(store, two))
+    assert "2 runs" in call("import", str(odd)).output
+    assert call("runs").output.count("finished, imported") == 2
 
 
 def test_runs_lists_filters_and_sorts(call: Any, two: list[str]) -> None:

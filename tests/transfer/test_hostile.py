@@ -75,6 +75,7 @@ HOSTILE: dict[str, Change] = {
         {"event": "other", "t": 1, "text": "x" * 10**6}
     ),
     "a split without sizes": _event(text="", d_from=1, d_to=2),
+    "a subspace above D": _event(text="", d_from=1, d_to=2**31 - 1, sizes=[1]),
     "an event of 1e308": _event(text="", d_from=1, d_to=2, sizes=[1], more=1e308),
     "values of 1e308": lambda run: run["evaluations"][0].update(y=1e308, best=1e308),
     "a centre of -1e308": lambda run: run.update(at_centre=-1e308),

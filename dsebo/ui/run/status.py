@@ -36,7 +36,12 @@ def numbers(data: RunData) -> list[dict[str, Any]]:
         since, T = data.patience
         left = max(0, T - since)
         found.append(
-            {"label": "Patience T", "value": f"{left} of {T} left", "share": left / T, "help": PATIENCE}
+            {
+                "label": "Patience T",
+                "value": f"{left} of {T} left",
+                "share": left / max(T, 1),
+                "help": PATIENCE,
+            }
         )
     return found
 
