@@ -59,11 +59,11 @@ def verdicts(
     changes: Sequence[Mapping[str, Any]], floors: Mapping[int, float], minimum: float | None
 ) -> list[Verdict]:
     """A verdict on each expansion whose floor is known."""
-    found = []
-    for change in changes:
-        if change["event"] == "expanded" and change["d_from"] in floors:
-            found.append(judge(change, floors, minimum))
-    return found
+    return [
+        judge(change, floors, minimum)
+        for change in changes
+        if change["event"] == "expanded" and change["d_from"] in floors
+    ]
 
 
 def judge(change: Mapping[str, Any], floors: Mapping[int, float], minimum: float | None) -> Verdict:

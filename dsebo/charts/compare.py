@@ -19,9 +19,9 @@ OURS, PAPER, FILES = "this software", "the paper", "imported files"
 
 def groups_of(runs: Sequence[RunData], by: str) -> dict[str, list[RunData]]:
     """The runs by group."""
-    found = {run.row.id: run for run in runs}
+    by_id = {run.row.id: run for run in runs}
     labels = group_runs({run.row.id: run.row.config for run in runs}, by)
-    return {label: [found[run_id] for run_id in ids] for label, ids in labels.items()}
+    return {label: [by_id[run_id] for run_id in ids] for label, ids in labels.items()}
 
 
 def figure_of_groups(

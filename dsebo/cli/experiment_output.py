@@ -20,7 +20,7 @@ from dsebo.experiments.entrants import CLIPPED, are_clipped
 from dsebo.experiments.findings import report
 from dsebo.experiments.progress import Plan, waiting_words
 from dsebo.experiments.records import ExperimentRow
-from dsebo.experiments.standings import CENTRE, cell_labels, race_standings
+from dsebo.experiments.status import CENTRE, cell_labels, race_standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.store.schema import ENDED
 from dsebo.text import count, duration, number

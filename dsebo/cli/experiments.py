@@ -302,7 +302,7 @@ def _text_of(file: str) -> str:
 
 
 def _of_preset(key: str) -> ExperimentSpec:
-    from dsebo.experiments.presets import PRESETS
+    from dsebo.paper.presets import PRESETS
 
     known = {preset.key: preset.spec for preset in PRESETS}
     if key not in known:

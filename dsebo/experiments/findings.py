@@ -82,12 +82,9 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
     if not any(finding.tested for finding in parts.values()):  # once is enough to say what is missing
         most = done.groupby("function").size()
         return Report(tuple(parts[most.idxmax() if len(most) else next(iter(parts))].texts))
-    texts = [f"{function_name(name)}: {t}" for name, finding in parts.items() for t in finding.texts]
-    texts += [
-        f"{function_name(name)}: {text}"
-        for name in parts
-        for text in _own_centres(frame[frame["function"] == name], others)
-    ]
+    texts = [f"{function_name(name)}: {text}" for name in parts for text in parts[name].texts]
+    centres = {name: _own_centres(frame[frame["function"] == name], others) for name in parts}
+    texts += [f"{function_name(name)}: {text}" for name in parts for text in centres[name]]
     ratio = any(finding.ratio for finding in parts.values() if finding.tested)
     return _summed(frame, Finding(texts, True, ratio))
 
@@ -183,9 +180,9 @@ def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> 
 
 def _along(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Finding:
     """What an axis does on average over those values of the other one that all its own have."""
-    every = list(dict.fromkeys(cells[other]))
-    values = list(dict.fromkeys(cells[axis]))
-    whole = _whole(cells, outcomes, other, seeds_needed(len(values)))
+    every, values = list(dict.fromkeys(cells[other])), list(dict.fromkeys(cells[axis]))
+    enough = np.isfinite(outcomes.values).sum(axis=0) >= seeds_needed(len(values))
+    whole = [v for v in every if enough[(cells[other] == v).to_numpy()].all()]
     if not whole:
         return Finding([f"More seeds are needed to average over {symbol(other)}."])
     over = f"Averaged over {symbol(other)}, "
@@ -193,12 +190,6 @@ def _along(cells: pd.DataFrame, outcomes: Outcomes, axis: str, other: str) -> Fi
         named = several(other, whole, every)
         over = f"{'At' if len(whole) == 1 else 'Averaged over'} {named}, "
     return along(axis, values, _averaged(cells, outcomes, axis, cells[other].isin(whole)), over)
-
-
-def _whole(cells: pd.DataFrame, outcomes: Outcomes, other: str, needed: int) -> list[Any]:
-    """The values of an axis at which every value of the other one has as many seeds."""
-    enough = np.isfinite(outcomes.values).sum(axis=0) >= needed
-    return [v for v in dict.fromkeys(cells[other]) if enough[(cells[other] == v).to_numpy()].all()]
 
 
 def _averaged(cells: pd.DataFrame, outcomes: Outcomes, axis: str, chosen: pd.Series[bool]) -> Outcomes:
@@ -286,7 +277,7 @@ def _alike(
         return []
     group = sorted([best, *alike])
     apart = any(pairs[i, j].differs for i in group for j in group if (i, j) in pairs)
-    medians = [_scaled(outcomes.median(i), outcomes.ratio) for i in group]
+    medians = [np.log10(outcomes.median(i)) if outcomes.ratio else outcomes.median(i) for i in group]
     seeds_do = float(np.median([outcomes.spread(i) for i in group]))
     if not apart and max(medians) - min(medians) <= seeds_do:
         chosen = [values[i] for i in group]
@@ -337,18 +328,12 @@ def best_cell(labels: list[str], outcomes: Outcomes) -> Finding:
 def _seen_from(pairs: dict[tuple[int, int], Pair], best: int) -> dict[int, Pair]:
     """The pairs of `best`, as the first, by the other one."""
     return {
-        (other if one == best else one): pair if one == best else _turned(pair)
-        for (one, other), pair in pairs.items()
-        if best in (one, other)
+        (j if i == best else i): pair
+        if i == best
+        else Pair(pair.seeds, pair.p, -pair.shift, (pair.medians[1], pair.medians[0]))
+        for (i, j), pair in pairs.items()
+        if best in (i, j)
     }
-
-
-def _turned(pair: Pair) -> Pair:
-    return Pair(pair.seeds, pair.p, -pair.shift, (pair.medians[1], pair.medians[0]))
-
-
-def _scaled(value: float, ratio: bool) -> float:
-    return float(np.log10(value)) if ratio else value
 
 
 def short(value: float) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -338,15 +338,14 @@ def _without_defaults(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, A
 @lru_cache(maxsize=16)
 def _planned(text: str) -> tuple[Planned, ...]:
     """By its JSON text, as pages ask for the same experiment every second."""
-    return tuple(_plan_runs(ExperimentSpec.model_validate_json(text)))
-
-
-def _plan_runs(spec: ExperimentSpec) -> Iterator[Planned]:
+    spec = ExperimentSpec.model_validate_json(text)
+    runs = []
     for cell in spec.cells():
         config = spec.config(cell, spec.seeds[0])
         for seed in spec.seeds:
             seeded = config.with_seed(seed)
-            yield Planned(cell, seed, seeded, config_hash(seeded))
+            runs.append(Planned(cell, seed, seeded, config_hash(seeded)))
+    return tuple(runs)
 
 
 # --- the parts of an experiment as a file or a form gives them, checked in plain words --------

@@ -1,14 +1,16 @@
-"""Where an experiment stands, in words: runs, evaluations, time left."""
+"""Where an experiment stands: runs, evaluations and time left in words, and who leads in a race."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from dsebo.config import flat_config, predict
-from dsebo.experiments.progress import seconds_left, waiting_words
+from dsebo.experiments.entrants import label_of
+from dsebo.experiments.progress import MISSING, seconds_left, waiting_words
 from dsebo.experiments.records import ExperimentRow
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.settings import core_count
+from dsebo.store.schema import ENDED
 from dsebo.text import count, duration, part, seeds_text, symbol, value_label
 
 SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones
@@ -45,16 +47,12 @@ def progress_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
     parts = [f"{states.get('finished', 0)} of {count(len(frame), 'run')} finished"]
     parts += [f"{states['failed']} failed"] if states.get("failed", 0) else []
     if row.state == "running" and row.wanted == "run":
-        parts.append(waiting_words(frame) or _left_words(row, frame))
+        workers = row.workers or core_count()
+        left = duration(time_left(row.spec, frame, workers))
+        parts.append(waiting_words(frame) or f"about {left} left on {count(workers, 'core')}")
     elif row.state == "finished":
         parts.append(f"{duration(float(frame['seconds'].sum()))} of computing")
     return " · ".join(parts)
-
-
-def _left_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
-    workers = row.workers or core_count()
-    left = duration(time_left(row.spec, frame, workers))
-    return f"about {left} left on {count(workers, 'core')}"
 
 
 def time_left(spec: ExperimentSpec, frame: pd.DataFrame, workers: int) -> float:
@@ -90,3 +88,52 @@ def _axis_words(field: str, values: list[object]) -> str:
     if len(names) > MOST_VALUES:
         names = [*names[: MOST_VALUES - 1], f"… {names[-1]}"]
     return f"{symbol(field)} = {', '.join(names)}"
+
+
+# --- who leads in a race ---
+
+CENTRE = "Centre of the box"
+RUN_COLUMNS = ("method", "best", "d", "seconds", "ended")
+
+
+def standings(runs: pd.DataFrame, at_centre: float | None) -> pd.DataFrame:
+    """A row for each method, the best mean first, the centre of the box among them.
+
+    Columns: method, runs (begun), ended, mean, std (of two or more), best, d and seconds (means).
+
+    Args:
+        runs: A row for each run with `RUN_COLUMNS`; best and d may be missing.
+        at_centre: The value at the centre of the box, if it is known.
+    """
+    table = (
+        runs.astype({"best": float, "d": float, "seconds": float})
+        .groupby("method", sort=False)
+        .agg(
+            runs=("best", "count"),
+            ended=("ended", "sum"),
+            mean=("best", "mean"),
+            std=("best", "std"),
+            best=("best", "min"),
+            d=("d", "mean"),
+            seconds=("seconds", "mean"),
+        )
+        .reset_index()
+    )
+    if at_centre is not None:
+        centre = {"method": CENTRE, "runs": 1, "ended": 1, "mean": at_centre, "best": at_centre}
+        table = pd.concat([table, pd.DataFrame([centre])], ignore_index=True)
+    return table.sort_values("mean", kind="stable", na_position="last", ignore_index=True)
+
+
+def race_standings(spec: ExperimentSpec, frame: pd.DataFrame) -> pd.DataFrame:
+    """The same from the frame of a race's runs."""
+    labels = cell_labels(spec)
+    begun = frame[frame["state"] != MISSING]
+    runs = begun.assign(method=[labels[cell] for cell in begun["cell"]], ended=begun["state"].isin(ENDED))
+    centres = frame["at_centre"].dropna()
+    return standings(runs, float(centres.iloc[0]) if len(centres) else None)
+
+
+def cell_labels(spec: ExperimentSpec) -> list[str]:
+    """The method of each cell in words, with what differs from its usual settings."""
+    return [label_of(config.model_dump(mode="json")) for config in spec.first_configs()]

@@ -78,20 +78,3 @@ class Fixed:
     def log_density(self, log_value: Array) -> tuple[Array, Array]:
         """Flat."""
         return np.zeros_like(log_value), np.zeros_like(log_value)
-
-
-def lengthscale_prior_of(name: str, d: int) -> Prior:
-    """ "dimension-scaled": BoTorch's default since 0.12; "gamma": its default before that."""
-    if name == "dimension-scaled":
-        return LogNormal(np.sqrt(2.0) + 0.5 * np.log(d), np.sqrt(3.0))
-    return Gamma(3.0, 6.0)
-
-
-def outputscale_prior_of(fitted: bool) -> Prior:
-    """The prior that BoTorch has paired with the lengthscale's."""
-    return Gamma(2.0, 0.15) if fitted else Fixed()
-
-
-def noise_prior_of(name: str) -> Prior:
-    """The prior that BoTorch has paired with the lengthscale's."""
-    return LogNormal(-4.0, 1.0) if name == "dimension-scaled" else Gamma(1.1, 0.05)

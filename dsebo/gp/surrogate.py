@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.gp.priors import Fixed, Prior, lengthscale_prior_of, noise_prior_of, outputscale_prior_of
+from dsebo.gp.priors import Fixed, Gamma, LogNormal, Prior
 
 if TYPE_CHECKING:
     from botorch.models import SingleTaskGP
@@ -165,21 +165,28 @@ class Surrogate:
         return True
 
     def lengthscale_prior(self, d: int) -> Prior:
-        """The prior of each lengthscale in d dimensions."""
+        """BoTorch's default since 0.12 ("dimension-scaled") or before that, for each of d lengthscales."""
         own = self.settings
-        return Fixed(own.lengthscale_start) if own.flat else lengthscale_prior_of(own.lengthscale_prior, d)
+        if own.flat:
+            return Fixed(own.lengthscale_start)
+        scaled = own.lengthscale_prior == "dimension-scaled"
+        return LogNormal(np.sqrt(2.0) + 0.5 * np.log(d), np.sqrt(3.0)) if scaled else Gamma(3.0, 6.0)
 
     @property
     def outputscale_prior(self) -> Prior:
-        """The prior of the output scale."""
+        """As BoTorch has paired it with the lengthscale's."""
         own = self.settings
-        return Fixed(own.outputscale_start) if own.flat else outputscale_prior_of(own.fit_outputscale)
+        if own.flat:
+            return Fixed(own.outputscale_start)
+        return Gamma(2.0, 0.15) if own.fit_outputscale else Fixed()
 
     @property
     def noise_prior(self) -> Prior:
-        """The prior of the noise."""
+        """As BoTorch has paired it with the lengthscale's."""
         own = self.settings
-        return Fixed(own.noise_start) if own.flat else noise_prior_of(own.lengthscale_prior)
+        if own.flat:
+            return Fixed(own.noise_start)
+        return LogNormal(-4.0, 1.0) if own.lengthscale_prior == "dimension-scaled" else Gamma(1.1, 0.05)
 
     def _fit(self, Z: Array, target: Array) -> None:
         """A capped L-BFGS search from the last hyper-parameters (cold: the first); kept if finite."""

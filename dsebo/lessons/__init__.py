@@ -115,10 +115,10 @@ class Lesson:
 
     def ends(self, runs: Sequence[RunData]) -> dict[str, float]:
         """Where each run, and the centre, ends."""
-        found = iter(runs)
+        ended = iter(runs)
         return {
-            one.label: _known(runs[0].row.at_centre if one.is_centre else next(found).best)
-            for one in self.runs
+            run.label: _known(runs[0].row.at_centre if run.is_centre else next(ended).best)
+            for run in self.runs
         }
 
     def level(self, first: RunData) -> float | None:

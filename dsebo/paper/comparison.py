@@ -149,25 +149,14 @@ def printed_rows(table: int, task: str) -> tuple[PaperRow, ...]:
     """The rows of one task of a table, in the order printed."""
     printed = paper_results()
     chosen = printed[(printed["table"] == table) & (printed["task"] == task)]
-    return tuple(_row(one) for one in chosen.to_dict("records"))
+    return tuple(_row(record) for record in chosen.to_dict("records"))
 
 
-def _row(one: Mapping[Any, Any]) -> PaperRow:
-    d = None if math.isnan(one["subspace_d"]) else int(one["subspace_d"])
-    config = _config(str(one["task"]), int(one["D"]), str(one["method"]), d)
-    return PaperRow(
-        int(one["table"]),
-        str(one["task"]),
-        int(one["D"]),
-        str(one["method"]),
-        d,
-        float(one["mean"]),
-        float(one["std"]),
-        float(one["best"]),
-        float(one["seconds"]),
-        config,
-        "" if config is None else setting_key(config.model_dump(mode="json")),
-    )
+def _row(record: Mapping[Any, Any]) -> PaperRow:
+    d = None if math.isnan(record["subspace_d"]) else int(record["subspace_d"])
+    config = _config(record["task"], record["D"], record["method"], d)
+    setting = "" if config is None else setting_key(config.model_dump(mode="json"))
+    return PaperRow(**{**record, "subspace_d": d}, config=config, setting=setting)
 
 
 def _config(task: str, D: int, method: str, d: int | None) -> RunConfig | None:
@@ -185,8 +174,8 @@ def references(row: PaperRow) -> tuple[float | None, float | None]:
     config = _config(row.task, row.D, "DSEBO", None)
     if config is None:
         return None, None
-    found = facts(config)
-    return found.at_centre, found.minimum
+    known = facts(config)
+    return known.at_centre, known.minimum
 
 
 def printed_mean(config: Mapping[str, Any]) -> float | None:
@@ -274,9 +263,9 @@ def command(row: PaperRow, seeds: Sequence[int]) -> str:
     """The command line that runs this row from these seeds."""
     if row.config is None or not seeds:
         return ""
-    of, d = row.config.objective, "" if row.subspace_d is None else f" --d {row.subspace_d}"
+    task, d = row.config.objective, "" if row.subspace_d is None else f" --d {row.subspace_d}"
     return (
-        f"dsebo race --methods {METHODS_HERE[row.method]} --function {of.name} --D {of.D}{d} "
+        f"dsebo race --methods {METHODS_HERE[row.method]} --function {task.name} --D {task.D}{d} "
         f"--budget {row.config.budget} --seeds {seeds_text(seeds)}"
     )
 
@@ -320,12 +309,7 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
 
 def below_the_centre(rows: Sequence[PaperRow]) -> list[PaperRow]:
     """The rows whose printed mean is no better than one evaluation of the centre of the box."""
-    found = []
-    for row in rows:
-        centre, _ = references(row)
-        if centre is not None and row.mean >= centre:
-            found.append(row)
-    return found
+    return [row for row in rows if (centre := references(row)[0]) is not None and row.mean >= centre]
 
 
 def sentences(finals: Sequence[FinalRun]) -> list[str]:
@@ -333,12 +317,12 @@ def sentences(finals: Sequence[FinalRun]) -> list[str]:
     rows = all_rows()
     ours = [row for row in rows if row.method == "DSEBO" and row.config is not None]
     every, own = tally(finals, rows), tally(finals, ours)
-    said = [f"Of {every.printed} printed rows {every.runnable} can be run here, and {every.run} have been."]
+    points = [f"Of {every.printed} printed rows {every.runnable} can be run here, and {every.run} have been."]
     if every.run:
-        said.append(f"Of these, {_in_words(every)}.")
+        points.append(f"Of these, {_in_words(every)}.")
     if own.run:
-        said.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
-    said += [
+        points.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
+    points += [
         f"{row.label} on {row.task} (D = {row.D}) is printed with mean {row.mean:.4g}, best "
         f"{row.best:.4g} and deviation {row.std:.4g}: no ten values have all three."
         for row in rows
@@ -347,11 +331,11 @@ def sentences(finals: Sequence[FinalRun]) -> list[str]:
     worse = below_the_centre(ours)
     names = ", ".join(f"{row.task} (D = {row.D})" for row in worse)
     if worse:
-        said.append(
+        points.append(
             f"{len(worse)} of the {len(ours)} means printed for DSEBO are no better than one "
             f"evaluation of the centre of the box: {names}."
         )
-    return said
+    return points
 
 
 def _in_words(found: Tally) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -58,30 +58,30 @@ def choose_run(
 
 def choose_band(key: str, default: BandKind = "mean", label: str = "") -> BandKind:
     """What a band over several runs shows; without a label where it stands among others."""
-    chosen: BandKind | None = st.segmented_control(
-        label or "Bands",
-        list(BANDS),
-        default=default,
-        format_func=lambda kind: BANDS[kind],
-        key=key,
-        label_visibility="visible" if label else "collapsed",
-        required=True,
-    )
-    return chosen or default
+    chosen: BandKind = segmented(label or "Bands", list(BANDS), key, default, BANDS.__getitem__, bool(label))
+    return chosen
 
 
 def choose_scale(key: str, default: Scale, label: str = "") -> Scale:
     """The value axis, as the reader wants it; without a label where it stands among others."""
-    chosen: Scale | None = st.segmented_control(
-        label or "Value axis",
-        SCALES,
-        default=default,
-        format_func=str.capitalize,
-        key=key,
-        label_visibility="visible" if label else "collapsed",
-        required=True,
+    chosen: Scale = segmented(label or "Value axis", SCALES, key, default, str.capitalize, bool(label))
+    return chosen
+
+
+def segmented(
+    label: str,
+    options: Sequence[Any],
+    key: str,
+    default: Any,
+    shown: Callable[[Any], str] = str,
+    labelled: bool = False,
+) -> Any:
+    """One of a few options, side by side; never none of them."""
+    visible: Literal["visible", "collapsed"] = "visible" if labelled else "collapsed"
+    chosen = st.segmented_control(
+        label, options, default=default, format_func=shown, key=key, label_visibility=visible, required=True
     )
-    return chosen or default
+    return default if chosen is None else chosen
 
 
 def card(key: str, title: str, text: str, button: str, chosen: Callable[[], None] | None = None) -> bool:

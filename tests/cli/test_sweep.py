@@ -13,7 +13,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from dsebo.cli import app
-from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import (
     ExperimentRow,
     create_experiment,
@@ -21,6 +20,7 @@ from dsebo.experiments.records import (
     list_experiments,
     progress,
 )
+from dsebo.paper.presets import PRESETS
 from dsebo.store.store import Store
 from tests.experiments.helpers import ThreadEngine, hold, make, random_spec, spec
 

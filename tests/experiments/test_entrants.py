@@ -7,7 +7,7 @@ import pytest
 from dsebo.config import METHODS
 from dsebo.experiments.entrants import FAMILIES, Entrant, are_clipped, entrant_of, label_of
 from dsebo.experiments.spec import ExperimentSpec
-from dsebo.experiments.standings import cell_labels
+from dsebo.experiments.status import cell_labels
 from dsebo.parsing import read_settings
 from dsebo.text import method_name, seeds_text
 from objectives.fields import ConfigError

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from dsebo.config import config_hash
-from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.progress import WORKER_BYTES, WORKER_START, plan, plan_of
 from dsebo.experiments.records import (
     ExperimentNotFound,
@@ -21,6 +20,7 @@ from dsebo.experiments.records import (
     tell,
 )
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.paper.presets import PRESETS
 from dsebo.runs.commands import change, grow_budget
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema

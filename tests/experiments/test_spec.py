@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dsebo.config import METHODS, RunConfig, config_hash
-from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.spec import MAX_PLANNED, ExperimentSpec
+from dsebo.paper.presets import PRESETS
 from dsebo.parsing import config_flags, sweepable
 from objectives.fields import ConfigError
 from tests.experiments.helpers import BASE, spec

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dsebo.experiments.spec import ExperimentSpec
-from dsebo.experiments.standings import CENTRE, RUN_COLUMNS, race_standings, standings
+from dsebo.experiments.status import CENTRE, RUN_COLUMNS, race_standings, standings
 from tests.experiments.frames import progress
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.records import list_experiments
+from dsebo.paper.presets import PRESETS
 from dsebo.runs.manager import RunManager
 from dsebo.store.store import Store
 from dsebo.ui import session

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import delete
 
 from dsebo.config import METHODS
-from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.progress import STORED, read_curves
 from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, progress
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.experiments.status import progress_words, setting_line, share, time_left, words
+from dsebo.paper.presets import PRESETS
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.store import schema

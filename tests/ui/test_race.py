@@ -9,7 +9,7 @@ import pytest
 
 from dsebo.charts.curves import curves_of
 from dsebo.charts.experiment import PARTS, time_figure, time_spent
-from dsebo.experiments.standings import CENTRE
+from dsebo.experiments.status import CENTRE
 from dsebo.runs.manager import RunManager
 from dsebo.store.rows import RunFilter
 from dsebo.ui.cache import SharedCache

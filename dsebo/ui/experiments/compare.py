@@ -43,9 +43,9 @@ class Look:
 
     def link(self, ids: Sequence[str]) -> dict[str, str]:
         """The address that shows the same."""
-        said = {"runs": ",".join(run_id[:12] for run_id in ids), "band": self.kind}
-        said |= {"scale": self.scale} | ({"singles": "yes"} if self.singles else {})
-        return said | ({"by": self.by} if self.by != EVERYTHING else {})
+        link = {"runs": ",".join(run_id[:12] for run_id in ids), "band": self.kind, "scale": self.scale}
+        link |= {"singles": "yes"} if self.singles else {}
+        return link | ({"by": self.by} if self.by != EVERYTHING else {})
 
 
 def choose_runs(asked: Sequence[str]) -> list[str]:
@@ -54,9 +54,8 @@ def choose_runs(asked: Sequence[str]) -> list[str]:
     if asked:
         st.session_state["compare_runs"] = list(asked)
     elif "compare_runs" not in st.session_state:
-        st.session_state["compare_runs"] = st.session_state.get("compared") or to_begin_with(
-            list(rows.values())
-        )
+        kept = st.session_state.get("compared")
+        st.session_state["compare_runs"] = kept or to_begin_with(list(rows.values()))
     st.session_state["compare_runs"] = [r for r in st.session_state["compare_runs"] if r in rows]
     chosen: list[str] = st.multiselect(
         "Runs",

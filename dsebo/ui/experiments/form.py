@@ -17,8 +17,8 @@ import streamlit as st
 
 from dsebo.config import BARE, FUNCTION, METHODS, flat_config, nested_config
 from dsebo.experiments.entrants import FAMILIES, Entrant
-from dsebo.experiments.presets import PRESETS, Preset
 from dsebo.experiments.spec import ExperimentSpec, race_seeds
+from dsebo.paper.presets import PRESETS, Preset
 from dsebo.parsing import read_link, read_seeds, read_settings, read_values
 from dsebo.text import seeds_text, symbol, value_label, value_text
 from dsebo.ui import links

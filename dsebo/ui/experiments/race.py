@@ -17,7 +17,7 @@ from dsebo.charts.explain import arms_figure
 from dsebo.charts.scales import References, Scale
 from dsebo.charts.theme import styles_of
 from dsebo.experiments.entrants import label_of
-from dsebo.experiments.standings import RUN_COLUMNS, standings
+from dsebo.experiments.status import RUN_COLUMNS, standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData

@@ -11,7 +11,14 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, readable
-from dsebo.charts.experiment import HEAT_NAMES, MOST_OVERLAID, heat_figure, overlay_figure, response_figure
+from dsebo.charts.experiment import (
+    HEAT_NAMES,
+    MOST_OVERLAID,
+    HeatOf,
+    heat_figure,
+    overlay_figure,
+    response_figure,
+)
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.experiments.records import ExperimentRow
@@ -20,7 +27,7 @@ from dsebo.transfer import FORMATS
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, ended_runs
 from dsebo.ui.experiments.compare import download
-from dsebo.ui.inputs import choose_band, choose_scale
+from dsebo.ui.inputs import choose_band, choose_scale, segmented
 from dsebo.ui.live import live_chart
 
 OVERLAY, PANELS = "Overlay", "Small multiples"
@@ -64,17 +71,10 @@ def _choose_look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
 def _heat(row: ExperimentRow, frame: pd.DataFrame) -> None:
     """Both axes at a glance."""
     st.markdown("#### Both at a glance")
-    of = st.segmented_control(
-        "Colour",
-        list(HEAT_NAMES),
-        default="median",
-        required=True,
-        format_func=lambda name: HEAT_NAMES[name],
-        label_visibility="collapsed",
-        key=f"sweep heat {row.id}",
+    what: HeatOf = segmented(
+        "Colour", list(HEAT_NAMES), f"sweep heat {row.id}", "median", HEAT_NAMES.__getitem__
     )
-    build = partial(heat_figure, frame, row.spec.fields, of or "median")
-    _drawn(row, frame, of, ("heat",), build, "sweep_heat")
+    _drawn(row, frame, what, ("heat",), partial(heat_figure, frame, row.spec.fields, what), "sweep_heat")
 
 
 def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
@@ -85,14 +85,8 @@ def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
         if FUNCTION in row.spec.fields:
             frame = _of_function(row, frame)
             cells = frame["cell"].nunique()
-        how = st.segmented_control(
-            "Curves",
-            [OVERLAY, PANELS],
-            default=OVERLAY if cells <= MOST_OVERLAID else PANELS,
-            required=True,
-            label_visibility="collapsed",
-            key=f"sweep curves {row.id}",
-        )
+        usual = OVERLAY if cells <= MOST_OVERLAID else PANELS
+        how = segmented("Curves", [OVERLAY, PANELS], f"sweep curves {row.id}", usual)
         singles = st.toggle("Single seeds", key=f"sweep singles {row.id}")
     if cells > MOST_PANELS:
         st.caption(TOO_MANY)
@@ -112,16 +106,9 @@ def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
 def _of_function(row: ExperimentRow, frame: pd.DataFrame) -> pd.DataFrame:
     """The runs of the function that is chosen."""
     names = list(dict.fromkeys(frame[FUNCTION]))
-    chosen = st.segmented_control(
-        "Function",
-        names,
-        default=names[0],
-        format_func=partial(value_label, FUNCTION),
-        required=True,
-        label_visibility="collapsed",
-        key=f"sweep function {row.id}",
-    )
-    own: pd.DataFrame = frame[frame[FUNCTION] == (chosen or names[0])]
+    key = f"sweep function {row.id}"
+    chosen = segmented("Function", names, key, names[0], partial(value_label, FUNCTION))
+    own: pd.DataFrame = frame[frame[FUNCTION] == chosen]
     return own
 
 

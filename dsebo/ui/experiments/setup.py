@@ -13,10 +13,10 @@ from dsebo.experiments.child import start_child
 from dsebo.experiments.entrants import CLIPPED, are_clipped, label_of
 from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.paired import seeds_needed
-from dsebo.experiments.presets import PRESETS
 from dsebo.experiments.progress import Plan, plan
 from dsebo.experiments.records import ExperimentRow, create_experiment, delete_experiment, list_experiments
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.paper.presets import PRESETS
 from dsebo.runs.limits import check_limits
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import owner_hash

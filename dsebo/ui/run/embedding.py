@@ -43,7 +43,9 @@ def show(store: Store, data: RunData) -> None:
     with right:
         live_chart(shared_figure(shared, shown, effective), key="shared")
         live_chart(moved_figure(moved, shown, effective), key="moved")
-    st.caption(_caption(run, len(shown)))
+    D, marked = run.embedding.D, " Vermillion: effective ones." if run.effective.size else ""
+    which = "All" if len(shown) >= D else f"{len(shown)} of {D}"
+    st.caption(f"{which} coordinates are shown{'' if len(shown) >= D else ', evenly chosen'}.{marked}")
 
 
 def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) -> str:
@@ -67,11 +69,3 @@ def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) ->
         f"grows. {count(int(moved.clipped[t - 1]), 'coordinate')} of x ({share_of:.1f} %) "
         f"{'is' if moved.clipped[t - 1] == 1 else 'are'} clipped at the box. {covered}"
     )
-
-
-def _caption(run: EmbeddedRun, shown: int) -> str:
-    D = run.embedding.D
-    marked = " Vermillion: effective ones." if run.effective.size else ""
-    if shown >= D:
-        return f"All coordinates are shown.{marked}"
-    return f"{shown} of {D} coordinates are shown, evenly chosen.{marked}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dsebo.charts.explain import Entry, feed, steps
+from dsebo.charts.explain import feed, steps
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import CHANGES, RunData
@@ -15,7 +15,7 @@ from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import plain, setting_line
 from dsebo.ui import controls, links, session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.inputs import choose_scale
+from dsebo.ui.inputs import choose_scale, segmented
 from dsebo.ui.live import live_chart, live_feed
 from dsebo.ui.refresh import GOES_ON, Look, keep_watching, pace
 from dsebo.ui.run import floors
@@ -55,6 +55,11 @@ def watch(run_id: str) -> None:
     keep_watching(lambda: _look(data.row.id), lambda data: _show(data, scale))
 
 
+def _show(data: RunData, scale: Scale) -> None:
+    show_state(data.row)
+    show_run(data, scale, live=True)
+
+
 def _data(run_id: str) -> RunData:
     return SHARED.data(session.manager().store, run_id)
 
@@ -65,31 +70,19 @@ def _look(run_id: str) -> Look[RunData]:
     return Look(data, data.row.state, every)
 
 
-def _show(data: RunData, scale: Scale) -> None:
-    show_state(data.row)
-    show_run(data, scale, live=True)
-
-
 def siblings(row: RunRow) -> None:
     """The repeats that were launched together, by seed."""
     rows = session.manager().store.list_runs(RunFilter(group=row.group), limit=MOST_SIBLINGS)
     rows = [other for other in rows if {**other.config, "seed": row.seed} == row.config]
     if not row.group or len(rows) < 2:
         return
-    seeds = {one.seed: one.id for one in sorted(rows, key=lambda one: one.seed)}
+    seeds = {other.seed: other.id for other in sorted(rows, key=lambda other: other.seed)}
     with st.container(horizontal=True, vertical_alignment="center", key="siblings"):
         st.markdown("Seed", width="content")
-        seed = st.segmented_control(
-            "Seed",
-            list(seeds),
-            default=row.seed,
-            label_visibility="collapsed",
-            required=True,
-            key=f"seed {row.id}",
-        )
+        seed = segmented("Seed", list(seeds), f"seed {row.id}", row.seed)
         if st.button("Compare them", type="tertiary"):
             links.go("compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
-    if seed is not None and seed != row.seed:
+    if seed != row.seed:
         st.session_state["run"] = seeds[seed]
         st.rerun()
 
@@ -128,7 +121,9 @@ def show_run(
     _choose(place, live_chart(figure, key=f"chart{key}"))
     beside = "stacked" if stacked else "beside"  # one element where two columns would be three
     with st.container(horizontal=not stacked, gap="large", key=f"{beside}{key}"):
-        _show_feed(data, entries, place)
+        event = data.chosen(st.session_state.get(place))
+        shown = [{"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries]
+        _choose(place, live_feed(shown, event["t"] if event else None, key=f"feed {place}"))
         _show_formula(data, place)
 
 
@@ -157,13 +152,6 @@ def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> 
         data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
     )
     return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **drawing).to_json().encode())
-
-
-def _show_feed(data: RunData, entries: list[Entry], place: str) -> None:
-    event = data.chosen(st.session_state.get(place))
-    shown = [{"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries]
-    clicked = live_feed(shown, event["t"] if event else None, key=f"feed {place}")
-    _choose(place, clicked)
 
 
 def _choose(place: str, clicked: int | None) -> None:
