@@ -88,7 +88,7 @@ def _telling_labels(flat: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     everywhere = [n for n in differing(list(flat.values())) if n in ("function", "method")]
     labels = {}
     for run, settings in flat.items():
-        alike = [one for one in flat.values() if one["method"] == settings["method"]]
+        alike = [other for other in flat.values() if other["method"] == settings["method"]]
         telling = everywhere + [name for name in differing(alike) if name not in everywhere]
         labels[run] = ", ".join(part(name, settings[name]) for name in telling) or ALL_RUNS
     return labels

@@ -68,13 +68,7 @@ def shared_figure(shared: Shared, shown: Indices, effective: int) -> go.Figure:
         layout[row.replace("x", "xaxis")] = theme.axis(
             range=[0, widest + 1], showgrid=False, anchor=row.replace("x", "y"), nticks=8
         )
-    layout["xaxis3"] = theme.axis(
-        showgrid=False,
-        showticklabels=False,
-        anchor="y3",
-        title=theme.axis_title("coordinates of x, the effective ones first"),
-        range=[-1, len(shown)],
-    )
+    layout["xaxis3"] = _coordinates(shown) | {"anchor": "y3"}
     sketch = _sketch(540, "", layout)
     sketch.notes += [theme.heading(titles[row], domain[1]) for row, domain in between.items()]
     for row, values in (("", shared.z), ("2", shared.padded)):
@@ -119,15 +113,7 @@ def moved_figure(moves: Moves, shown: Indices, effective: int) -> go.Figure:
     sketch = _sketch(
         300,
         "What each coordinate covered",
-        {
-            "xaxis": theme.axis(
-                showgrid=False,
-                showticklabels=False,
-                range=[-1, len(shown)],
-                title=theme.axis_title("coordinates of x, the effective ones first"),
-            ),
-            "yaxis": theme.axis(range=[-1.08, 1.08], nticks=5),
-        },
+        {"xaxis": _coordinates(shown), "yaxis": theme.axis(range=[-1.08, 1.08], nticks=5)},
     )
     low, high = moves.low[shown], moves.high[shown]
     for first, last, colour, width in (
@@ -144,6 +130,11 @@ def moved_figure(moves: Moves, shown: Indices, effective: int) -> go.Figure:
             line={"color": colour, "width": width},
         )
     return sketch.figure()
+
+
+def _coordinates(shown: Indices) -> dict[str, Any]:
+    title = theme.axis_title("coordinates of x, the effective ones first")
+    return theme.axis(showgrid=False, showticklabels=False, range=[-1, len(shown)], title=title)
 
 
 def _sketch(height: int, title: str, layout: dict[str, Any]) -> Sketch:

@@ -137,8 +137,9 @@ class _Work:
             self.pending.append(self.later.popleft()[1])
         room = self.engine.wanted() - len(self.under_way) if self.pending else 0
         for _ in range(min(room, len(self.pending))):
-            if self._one_alone():
-                return
+            beside = [self.pending[0], *self.under_way.values()]
+            if len(beside) > 1 and any(map(self.lost_workers.suspected, beside)):
+                return  # a run that is suspected has the workers to itself
             planned = self.pending.popleft()
             try:
                 self.under_way[self.engine.submit(self._task(planned))] = planned
@@ -146,11 +147,6 @@ class _Work:
                 self.pending.appendleft(planned)
                 self._start_over(error)
                 return
-
-    def _one_alone(self) -> bool:
-        """Whether what is next must wait: a run that is suspected has the workers to itself."""
-        beside = [self.pending[0], *self.under_way.values()]
-        return len(beside) > 1 and any(map(self.lost_workers.suspected, beside))
 
     def _task(self, planned: Planned) -> Task:
         spec = self.experiment.spec

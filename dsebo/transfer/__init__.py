@@ -115,4 +115,4 @@ _ALL = (
     Format("table", "Table, CSV", "table.csv", "text/csv", experiment=_table, is_text=True),
     Format("yaml", "Experiment, YAML", "experiment.yaml", "application/yaml", experiment=_yaml, is_text=True),
 )
-FORMATS: dict[str, Format] = {one.key: one for one in _ALL}
+FORMATS: dict[str, Format] = {form.key: form for form in _ALL}

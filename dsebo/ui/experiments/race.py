@@ -164,13 +164,10 @@ def table_of(lanes: Mapping[str, Sequence[RunData]], seeds: int = 1) -> pd.DataF
         (label, run.best, run.d, run.row.seconds, run.ended) for label, runs in lanes.items() for run in runs
     ]
     table = standings(pd.DataFrame(rows, columns=list(RUN_COLUMNS)), common(lanes, "at_centre"))
-    printed = [_printed(lanes.get(label)) for label in table["method"]]
-    of = [max(len(lanes[label]), seeds) if label in lanes else 1 for label in table["method"]]
-    return table.assign(of=of, paper=pd.Series(printed, dtype=float))
-
-
-def _printed(runs: Sequence[RunData] | None) -> float | None:
-    return printed_mean(runs[0].row.config) if runs else None
+    labels = table["method"]
+    printed = [printed_mean(lanes[label][0].row.config) if label in lanes else None for label in labels]
+    total = [max(len(lanes[label]), seeds) if label in lanes else 1 for label in labels]
+    return table.assign(of=total, paper=pd.Series(printed, dtype=float))
 
 
 def common(lanes: Mapping[str, Sequence[RunData]], field: str) -> float | None:

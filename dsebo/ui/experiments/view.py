@@ -88,9 +88,9 @@ def _grouped(text: str) -> list[RunRow]:
     rows: list[RunRow] = []
     missing = 0
     for group in list(dict.fromkeys(groups))[:MAX_RACE_RUNS]:
-        found = store.list_runs(RunFilter(group=group), descending=False) if _GROUP.fullmatch(group) else []
-        missing += not found
-        rows += found
+        known = store.list_runs(RunFilter(group=group), descending=False) if _GROUP.fullmatch(group) else []
+        missing += not known
+        rows += known
     if missing:
         links.say([f"{missing} of the link's {len(groups)} groups of runs are not in this store."])
     if imported := sum(row.imported for row in rows):
@@ -180,8 +180,8 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str, as_race: bool) -> N
     row, frame = content
     if row.state == "failed":
         st.error(plain(row.error or "This experiment failed; no reason was recorded."))
-    elif said := words(row):
-        st.info(plain(said))
+    elif sentence := words(row):
+        st.info(plain(sentence))
     if as_race:
         if done := len(finished(frame)):
             _findings(row, frame, done)
