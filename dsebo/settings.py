@@ -45,6 +45,8 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from objectives.fields import ConfigError, Frozen, short
 
+MOST_FILES, SURE_FILES = 65_536, 10_240  # that a server asks to open
+
 
 def core_count() -> int:
     """Cores that this process may use."""
@@ -63,6 +65,28 @@ def machine_megabytes() -> float:
     if container.is_file() and (text := container.read_text().strip()).isdigit():
         found.append(int(text) / 1e6)
     return min(found, default=4000.0)
+
+
+def raise_open_files() -> int | None:
+    """Let this process open as many files as it may: each browser and each run at work takes some.
+
+    Returns:
+        How many it may open now; None where the system has no such limit.
+    """
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for wanted in (MOST_FILES, SURE_FILES):  # macOS allows fewer than its hard limit says
+        most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+        try:
+            if soft != resource.RLIM_INFINITY and most > soft:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            break
+        except (OSError, ValueError):
+            continue
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 class Limits(Frozen):

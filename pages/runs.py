@@ -15,6 +15,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="head"):
     st.markdown("#### Runs")
     runs_table.upload(store)
     deleted = st.toggle("Deleted ones")
+    runs_table.resume_all_button()
 wanted = runs_table.filters(runs_table.tags_of(store, deleted), deleted)
 columns = store.run_columns(runs_table.COLUMNS, wanted, limit=runs_table.MOST)
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dsebo.config import RunConfig, predict
-from dsebo.settings import Settings
+from dsebo.settings import MOST_FILES, Settings
 from objectives.fields import ConfigError
 
 EXAMPLE = """
@@ -88,3 +90,14 @@ def test_prediction_grows_with_what_costs() -> None:
     assert predict(config(budget=500, D=100_000)).memory_bytes > 8 * 100_000 * 100
     assert predict(config(method="random", budget=100)).seconds < base.seconds
     assert predict(config(method="centre", budget=100)).seconds < base.seconds
+
+
+def test_a_server_may_open_as_many_files_as_the_system_lets_it() -> None:
+    script = (
+        "import resource as r; from dsebo.settings import raise_open_files;"
+        "h = r.getrlimit(r.RLIMIT_NOFILE)[1]; r.setrlimit(r.RLIMIT_NOFILE, (256, h));"
+        "print(raise_open_files(), h, raise_open_files())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    now, hard, again = map(int, done.stdout.split())
+    assert now == again == (MOST_FILES if hard == -1 else min(hard, MOST_FILES))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, open_store, read_config
-from dsebo.cli.output import EXIT_INTERRUPTED, refuse, watch
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, refuse, watch
 from dsebo.config import RunConfig, predict
 from dsebo.parsing import read_settings
 from dsebo.runs.limits import check_limits
-from dsebo.runs.worker import forked_run, resumed_run, stored_run
+from dsebo.runs.worker import POLL_SECONDS, forked_run, resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.forking import plan_fork
-from dsebo.store.rows import LOCAL_OWNER, owner_hash
+from dsebo.store.patience import Waiting
+from dsebo.store.rows import LOCAL_OWNER, RunFilter, owner_hash
+from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
+from dsebo.text import count, number
 
 
 def run_command(
@@ -59,9 +63,21 @@ def _say_before(config: RunConfig) -> None:
     typer.echo(f"Predicted: {about}.", err=True)
 
 
-def resume_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
+def resume_command(
+    run_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Id of a run, or its first characters.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All that were at work, as after a crash.")] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+) -> None:
     """Carry an interrupted run on, to the same history as if nothing had happened."""
+    if (run_id is None) != every or (every and as_json):
+        refuse("resume needs the ID of a run, or --all, which has no --json.")
     with open_store(db) as store:
+        if run_id is None:
+            _resume_all(store)
+            return
         row = store.get_run(run_id)
         config = store.config(row.id).model_copy(update={"budget": row.budget})  # it may have been raised
         try:
@@ -96,6 +112,36 @@ def fork_command(
             check_limits(connection, Settings.load(), owner_hash(LOCAL_OWNER), asked)
         config = fork.config.model_copy(update={"budget": fork.budget})
         watch(forked_run(fork, store, name, on_id=_say_id), config, as_json)
+
+
+def _resume_all(store: Store) -> None:
+    """Runs in threads of this process until they end; experiments in processes of their own."""
+    from dsebo.experiments.resuming import resume_all
+    from dsebo.runs.manager import RunManager
+
+    manager = RunManager(store, Settings.load().model_copy(update={"mode": "local"}))
+    waiting, failed = Waiting("dsebo resume"), False
+    try:
+        resumed, refused = resume_all(manager)
+        for row in resumed.experiments:
+            typer.echo(f"Experiment {row.short_id} goes on in a process of its own.")
+        for sentence in refused:
+            typer.echo(sentence, err=True)
+        typer.echo(f"{count(len(resumed.runs), 'run')} resumed.")
+        left = set(resumed.runs)
+        while left:
+            time.sleep(POLL_SECONDS)
+            rows = waiting.do(lambda _: store.list_runs(RunFilter(ids=sorted(left))))
+            for run in (run for run in rows if run.state not in ACTIVE):
+                typer.echo(f"{run.short_id} {run.state}, best {number(run.best)}.")
+                left.discard(run.id)
+                failed |= run.state != "finished"
+    except KeyboardInterrupt:
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    finally:
+        manager.close()
+    if failed or refused:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _say_id(run_id: str) -> None:

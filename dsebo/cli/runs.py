@@ -64,6 +64,9 @@ def list_command(
             typer.echo(escaped_controls(said))
         else:
             typer.echo(without_controls(_table(rows, Console().width)) if rows else "No runs.")
+            for row in rows:  # beside the table, which has a line for each run
+                if row.error and row.state in ("failed", "interrupted", "stalled"):
+                    typer.echo(f"{row.short_id} {row.state}: {without_controls(row.error)}", err=True)
 
 
 def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:

@@ -2,22 +2,27 @@
 
 Within a process slots are shared equally among owners. Among all processes of a user a token for
 each core is a lock on a file, so the operating system takes it back when a process dies. The files
-are in a folder of the machine's own (never a shared home), or in that which DSEBO_CORES names.
+are in the user's runtime folder (never a shared home), or in that which DSEBO_CORES names.
 Live runs come first: while one of them waits, a sweep's workers let it pass. Where there are no
 such locks (not a Unix, no folder to write to) nobody waits for anything.
 """
 
 from __future__ import annotations
 
+import errno
 import heapq
 import itertools
 import logging
 import os
+import stat
 import tempfile
 import threading
 import time
+import warnings
 from functools import cache
 from pathlib import Path
+
+import platformdirs
 
 from dsebo.settings import core_count
 
@@ -114,10 +119,44 @@ class FairSlots:
 
 
 def tokens_folder() -> Path:
-    """Where the locks are: the same for all processes of this user."""
+    """Where the locks are: the same for all processes of this user, and nobody else's.
+
+    Whoever may open a lock's file may hold it: so the folder is the user's runtime folder, or one in
+    the temporary folder that is used only where it is this user's.
+    """
     named = os.environ.get("DSEBO_CORES")
+    if named:
+        return Path(named)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is no such folder, and which other one is given
+        runtime = platformdirs.user_runtime_path("dsebo", appauthor=False)
+    return runtime if _is_private(runtime) else _temporary()
+
+
+def _temporary() -> Path:
     who = os.getuid() if hasattr(os, "getuid") else "user"
-    return Path(named) if named else Path(tempfile.gettempdir()) / f"dsebo-cores-{who}"
+    return Path(tempfile.gettempdir()) / f"dsebo-cores-{who}"
+
+
+def _is_private(folder: Path) -> bool:
+    """Make a folder of this user's alone; whether it is one, and nobody else can put another there."""
+    if not hasattr(os, "getuid"):
+        return True
+    me = os.getuid()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+        if (
+            not stat.S_ISDIR(found.st_mode)
+            or found.st_uid != me
+            or folder.parent.stat().st_uid not in (0, me)
+        ):
+            return False
+        if stat.S_IMODE(found.st_mode) & 0o077:
+            folder.chmod(0o700)
+    except OSError:
+        return False
+    return True
 
 
 class CoreTokens:
@@ -212,6 +251,8 @@ def _opened(folder: Path, count: int) -> tuple[list[int], int | None]:
     opened: list[int] = []
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder == _temporary() and not _is_private(folder):
+            raise PermissionError(errno.EPERM, "it is not a folder of yours alone")
         for name in (*(f"core-{i}" for i in range(count)), "queue"):
             opened.append(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     except OSError as error:

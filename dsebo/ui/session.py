@@ -10,7 +10,7 @@ import streamlit as st
 
 from dsebo.runs.admission import Admission, Guesses, client_address
 from dsebo.runs.manager import RunManager
-from dsebo.settings import Settings
+from dsebo.settings import Settings, raise_open_files
 from dsebo.store.errors import NotAllowed
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
@@ -37,6 +37,7 @@ def _resource() -> RunManager:
         from dsebo.transfer.examples import import_bundled
 
         threading.Thread(target=_import_engine, name="dsebo-imports", daemon=True).start()
+        raise_open_files()
         store = Store.open()
         import_bundled(store)
         _manager = RunManager(store, Settings.load())

@@ -13,7 +13,9 @@ from typer.testing import CliRunner, Result
 
 from dsebo.cli import app
 from dsebo.runs.commands import change
+from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
+from dsebo.settings import Settings
 from dsebo.store.forking import convergences
 from dsebo.store.store import Store
 from dsebo.transfer import export_json
@@ -130,6 +132,33 @@ def test_resume(call: Any, store: Store) -> None:
     assert "12 evaluations, best value" in call("resume", ids[0][:9]).output
     assert history(store, ids[0]) == reference(config)
     assert "has finished its 12 evaluations" in call("resume", ids[0], code=2).output
+
+
+def test_why_a_run_ended_is_said_beside_the_list(call: Any, store: Store, two: list[str]) -> None:
+    change(store, two[0], state="interrupted", error="The disk\x1b[31m is full.")
+    listed = call("runs")
+    assert f"{two[0][:8]} interrupted: The disk [31m is full." in listed.stderr
+    assert "full" not in listed.stdout
+    assert "is full" in call("show", two[0]).output
+
+
+def test_resume_all_that_were_at_work(call: Any, store: Store) -> None:
+    """Two runs whose process died, one that was paused, one that was cancelled."""
+    manager = RunManager(store, Settings(slots=1))
+    ids = [manager.launch(small(budget=6, seed=seed), paused=True)[0] for seed in (1, 2, 3, 4)]
+    manager.close()
+    for run_id in ids[:2]:
+        change(store, run_id, wanted="run", error=None)
+    change(store, ids[3], state="cancelled")
+    said = call("resume", "--all").output
+    assert "2 runs resumed." in said
+    assert said.count(" finished, best ") == 2
+    assert [store.get_run(run_id).state for run_id in ids[2:]] == ["interrupted", "cancelled"]
+    for seed, run_id in zip((1, 2), ids, strict=False):
+        assert history(store, run_id) == reference(small(budget=6, seed=seed))
+    assert "0 runs resumed." in call("resume", "--all").output
+    call("resume", code=2)
+    call("resume", ids[2], "--all", code=2)
 
 
 def test_resume_as_json_lines(call: Any, store: Store) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from itertools import count
@@ -167,3 +169,21 @@ def test_without_a_folder_nobody_waits(tmp_path: Path, monkeypatch: pytest.Monke
     several = [CoreTokens(live=False) for _ in range(3)]
     assert all(tokens.acquire(GO, 0.0) for tokens in several)
     several[0].release()
+
+
+def test_the_locks_are_where_only_their_user_can_open_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DSEBO_CORES")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    runtime = tmp_path / "runtime"
+    runtime.mkdir(mode=0o755)
+    monkeypatch.setattr("platformdirs.user_runtime_path", lambda *_, **__: runtime)
+    assert slots.tokens_folder() == runtime
+    assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
+    monkeypatch.setattr("os.getuid", lambda: 4711)  # the folders are another user's
+    fallback = tmp_path / "dsebo-cores-4711"
+    assert slots.tokens_folder() == fallback
+    fallback.mkdir()  # made by the other one, to hold the locks
+    assert CoreTokens(live=True)._queue is None  # nobody waits for anything
+    assert list(fallback.iterdir()) == []

@@ -9,6 +9,7 @@ import orjson
 import pandas as pd
 import streamlit as st
 
+from dsebo.experiments.resuming import left_at_work, resume_all
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import BUNDLED, IMPORTED, RUN, STATES
@@ -16,6 +17,7 @@ from dsebo.store.store import Store
 from dsebo.text import count, function_name, method_name, plain
 from dsebo.transfer import ImportDesk
 from dsebo.ui import links, session
+from dsebo.ui.cache import SHARED
 from dsebo.ui.controls import act_on_each
 from objectives import names
 
@@ -23,6 +25,7 @@ MOST = 5000  # rows; more are reached by a filter
 UPLOADS = ["json", "zip"]
 _DESK = ImportDesk()  # one for all browsers of this server
 SOURCES = {RUN: "computed", BUNDLED: "bundled", IMPORTED: "imported"}
+RESUME_ALL = "Resume all {} that were at work"
 COLUMNS = (
     "id",
     "name",
@@ -38,7 +41,23 @@ COLUMNS = (
     "tags",
     "created",
     "source",
+    "error",
 )
+
+
+def resume_all_button() -> None:
+    """One button for all of the reader's own that was at work when its process ended; none, no button."""
+    manager, owner = session.manager(), session.owner()
+    left = left_at_work(manager.store, owner)
+    if not left or not st.button(RESUME_ALL.format(len(left)), icon=":material/play_arrow:", type="primary"):
+        return
+    resumed, refused = resume_all(manager, owner)
+    if resumed:
+        st.toast(f"{len(resumed)} of {len(left)} go on.")
+    for sentence in refused[:3]:
+        st.toast(plain(sentence), icon=":material/error:")
+    SHARED.stale()
+    st.rerun()
 
 
 def filters(tags: Sequence[str], deleted: bool) -> RunFilter:
@@ -66,7 +85,7 @@ def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
     functions = {name: function_name(name) for name in set(columns["function"])}
     methods = {name: method_name(name) for name in set(columns["method"])}
     tags = {text: orjson.loads(text) for text in set(columns["tags"])}
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "Name": columns["name"],
             "State": columns["state"],
@@ -84,6 +103,9 @@ def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
             "Id": [run_id[:8] for run_id in columns["id"]],
         }
     )
+    if any(columns["error"]):  # why runs ended that nobody had told to
+        table.insert(2, "Reason", columns["error"])
+    return table
 
 
 def show(store: Store, columns: dict[str, list[Any]], deleted: bool) -> list[RunRow]:
