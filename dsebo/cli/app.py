@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dsebo.cli.classroom import EVERYWHERE, check_class, describe_class, make_settings
 from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.settings import Settings
 from dsebo.text import value_text
@@ -29,15 +30,21 @@ STOP_SECONDS = 10.0
 def app_command(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port that it answers on.")] = 8501,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+    for_class: Annotated[
+        bool, typer.Option("--class", help="Open it to a class on the network; makes join link and token.")
+    ] = False,
 ) -> None:
     """Start the dashboard and open it in a browser; Ctrl-C ends it.
 
-    It answers this machine only; with mode = "class" in the settings file, the whole network.
+    It answers this machine only, unless --class or the address in the settings file opens it.
     """
     script = ROOT / "app.py"
     if not script.is_file():
         refuse(f"The dashboard needs a checkout of the repository: there is no app.py in {ROOT}.")
-    address = "" if Settings.load().mode == "class" else LOOPBACK
+    settings = make_settings() if for_class else Settings.load()
+    if settings.mode == "class":
+        check_class(settings)
+    address = settings.address
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -47,12 +54,18 @@ def app_command(
     command = [sys.executable, "-m", "streamlit", "run", str(script), *_options(address, port)]
     # Its pages are found beside the script; dsebo is found where this process found it.
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    server = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
+    # The web server would believe any proxy on this machine: it is told which ones the settings name.
+    proxies = ",".join(settings.proxies)
+    environment = {**os.environ, "PYTHONPATH": paths, "FORWARDED_ALLOW_IPS": proxies}
+    server = subprocess.Popen(command, env=environment)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        _wait_until_up(server, port)
-        url = f"http://{address or 'localhost'}:{port}"
+        here = LOOPBACK if address == EVERYWHERE else address
+        _wait_until_up(server, here, port)
+        url = f"http://{here}:{port}"
         typer.echo(f"The dashboard is at {url}; Ctrl-C ends it.")
+        if settings.mode == "class":
+            typer.echo(describe_class(settings, port))
         if browser:
             webbrowser.open(url)
         code = server.wait()
@@ -68,9 +81,8 @@ def app_command(
 def _options(address: str, port: int) -> list[str]:
     """The shipped settings as options: Streamlit reads its file only from the working folder and home."""
     shipped = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    options = dict(_flat(shipped)) | {"server.port": port, "server.headless": True}
-    if address:
-        options["server.address"] = address
+    own = {"server.port": port, "server.address": address, "server.headless": True}
+    options = dict(_flat(shipped)) | own
     return [word for name, value in options.items() for word in (f"--{name}", value_text(value))]
 
 
@@ -83,11 +95,11 @@ def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield prefix + name, value
 
 
-def _wait_until_up(server: subprocess.Popen[bytes], port: int) -> None:
+def _wait_until_up(server: subprocess.Popen[bytes], address: str, port: int) -> None:
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
         with socket.socket() as probe:
-            if probe.connect_ex((LOOPBACK, port)) == 0:
+            if probe.connect_ex((address, port)) == 0:
                 return
         time.sleep(0.05)
     refuse("The dashboard did not start; its messages are above.", EXIT_FAILED)

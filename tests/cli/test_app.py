@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import dsebo
 from dsebo.cli import app
 from dsebo.cli.app import LOOPBACK, _options
+from dsebo.cli.classroom import EVERYWHERE, describe_class, make_settings
 from tests.processes import ROOT, anywhere, free_port, start
 from tests.processes import dsebo as command
 from tests.small import wait_for
@@ -98,9 +99,56 @@ def test_a_port_that_is_taken_is_refused() -> None:
 
 
 def test_a_class_is_answered_from_the_network() -> None:
-    assert "--server.address" not in _options("", 8600)
+    words = _options(EVERYWHERE, 8600)
+    assert words[words.index("--server.address") + 1] == EVERYWHERE
 
 
 def test_version() -> None:
     shown = CliRunner().invoke(app, ["--version"])
     assert (shown.exit_code, shown.stdout) == (0, f"dsebo {dsebo.__version__}\n")
+
+
+def test_class_mode_is_opened_on_purpose_and_finds_what_it_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "new" / "class.toml"
+    monkeypatch.setenv("DSEBO_SETTINGS", str(file))
+    made = make_settings()
+    assert (made.mode, made.address) == ("class", EVERYWHERE)
+    assert len(made.lecturer_token) >= 16
+    assert file.stat().st_mode & 0o077 == 0
+    assert make_settings() == made
+    words = describe_class(made, 8600)
+    assert f":8600/?join={made.join_code}" in words
+    assert made.lecturer_token in words
+    assert "websocket upgrade" in words
+    assert "X-Forwarded-For" in words
+
+
+def test_what_a_settings_file_says_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "class.toml"
+    monkeypatch.setenv("DSEBO_SETTINGS", str(file))
+    file.write_text('address = "127.0.0.1"  # nginx\nslots = 3\n[limits.owner]\nactive = 2\n')
+    made = make_settings()
+    assert (made.address, made.slots, made.owner_limits.active) == ("127.0.0.1", 3, 2)
+    assert "# nginx" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ('mode = "class"', [], "A class needs join_code and lecturer_token: dsebo app --class makes"),
+        ('mode = "class"\njoin_code = "join-this-class"', [], "A class needs lecturer_token"),
+        ('mode = "local"', ["--class"], 'says mode = "local": --class needs'),
+        ('lecturer_token = "chalk"', ["--class"], "at least 16 characters; this makes one: python -c"),
+        ('join_code = ""', ["--class"], "join_code is empty"),
+    ],
+)
+def test_a_class_without_code_or_token_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: list[str], said: str
+) -> None:
+    (tmp_path / "class.toml").write_text(text)
+    monkeypatch.setenv("DSEBO_SETTINGS", str(tmp_path / "class.toml"))
+    shown = CliRunner().invoke(app, ["app", "--no-browser", *words])
+    assert shown.exit_code != 0
+    assert said in shown.stderr + str(shown.exception)
