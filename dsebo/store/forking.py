@@ -6,26 +6,26 @@ So that a fork can be replayed, exported and carried on also when its parent is 
 from __future__ import annotations
 
 import json
-import math
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, insert, literal, select
 
 from dsebo.config import RunConfig, kept_settings
 from dsebo.events import Converged, Event, Expanded, Finished, Forked, Started
-from dsebo.run import Runner, make_optimizer, take_fork
+from dsebo.run import make_optimizer, take_fork
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import Lease, one_launch_at_a_time
-from dsebo.store.records import event_row, fork_point_row, point_bytes
+from dsebo.store.records import event_row, fork_point_row
 from dsebo.store.restoring import Data, check_matrix, read_data
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, new_row
+from dsebo.threads import one_thread
 from objectives.fields import must
 
 DECISIONS = (Expanded.kind, Converged.kind)
@@ -74,8 +74,8 @@ def plan_fork(
 ) -> NewFork:
     """What a fork of a stored run would be; a sentence where it cannot be.
 
-    Where the run was stored without its states, it is computed again up to there, which takes as
-    long as it took.
+    Where the run was stored without its states, they are computed from its evaluations up to there,
+    which takes as long as it took.
 
     Args:
         at: A convergence of the run.
@@ -137,19 +137,27 @@ def _stored_point(store: Store, run_id: str, at: int) -> dict[str, Any] | None:
 
 
 def _computed_point(config: RunConfig, row: RunRow, at: int, data: Data) -> dict[str, Any]:
-    """The state at a convergence of a run that was stored without it, if it comes out the same again."""
-    runner = Runner.from_config(config, budget=row.budget)
+    """The state at a convergence of a run that was stored without it, learnt again from its evaluations.
+
+    On the processor that made the run it is the same to the last bit. On another one the model's fits
+    differ in their last digits; the points are taken as they are stored, so that the history that is
+    shared stays exact, and decisions are, as they follow from the values alone.
+    """
+    optimizer = make_optimizer(config.at(0))
+    forks = [config.at(fork.at) for fork in config.forks if fork.at <= at]
     for t, (z, y) in enumerate(data, start=1):
-        event: Any = runner.step()[0]
-        same = event.y == y or (math.isnan(y) and not math.isfinite(event.y))
-        if not same or point_bytes(event.z)[0] != point_bytes(z)[0]:
+        if z.size != optimizer.d:
             raise StoreError(
-                f"Run {row.short_id} cannot be forked here: computed again, evaluation {t} comes out "
-                f"otherwise, as it was made on another processor or with other versions."
+                f"Run {row.short_id} cannot be forked: computed again, it is at d = {optimizer.d} at "
+                f"evaluation {t} and not at {z.size}, as it was made with other rules."
             )
-    point = runner.optimizer.fork_point()
+        with one_thread():
+            optimizer.tell(replace(optimizer.ask(), z=z), y)
+        if forks and forks[0].forks[-1].at == t:
+            optimizer, _ = take_fork(forks.pop(0), optimizer)
+    point = optimizer.fork_point()
     if point is None:
-        raise StoreError(f"Run {row.short_id} cannot be forked here: computed again, it does not converge.")
+        raise StoreError(f"Run {row.short_id} cannot be forked: computed again, it does not converge there.")
     return point
 
 

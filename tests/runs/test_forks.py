@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, insert, select, update
 
 from dsebo.charts.run import figure_of
 from dsebo.config import RunConfig
@@ -108,20 +109,75 @@ def test_earlier_than_its_own_point_a_fork_is_forked_as_its_parent(store: Store,
     assert without_forks(history(store, there)[1]) == without_forks(history(store, fork)[1])
 
 
-def test_a_run_stored_without_states_is_computed_again(store: Store, parent: str) -> None:
-    at = convergences(store, parent)[1]
-    known = plan_fork(store, parent, at)
+def without_points(store: Store) -> None:
+    """As stores of 0.1.0 are."""
     with store.write() as connection:
         connection.execute(delete(schema.fork_point))
-    again = plan_fork(store, parent, at)
-    assert (json.dumps(again.point), again.state) == (json.dumps(known.point), known.state)
+
+
+def test_states_that_were_not_stored_are_computed_from_the_evaluations(store: Store, parent: str) -> None:
+    first, second, *_ = convergences(store, parent)
+    fork = forked(store, parent, first, decide=3, changes={"targets": "centred"})
+    for run_id, at in ((parent, second), (fork, first), (fork, convergences(store, fork)[1])):
+        known = plan_fork(store, run_id, at)
+        with store.read() as connection:
+            kept = connection.execute(select(schema.fork_point)).mappings().all()
+        without_points(store)
+        again = plan_fork(store, run_id, at)
+        assert (json.dumps(again.point), again.state) == (json.dumps(known.point), known.state)
+        with store.write() as connection:
+            connection.execute(insert(schema.fork_point), [dict(row) for row in kept])
+
+
+def test_a_run_of_another_processor_can_be_forked_with_its_history_as_it_is(
+    store: Store, parent: str
+) -> None:
+    at = convergences(store, parent)[1]
+    without_points(store)
     table = schema.evaluation
     with store.write() as connection:
-        other = update(table).where(table.c.t == 2).values(y=table.c.y + 1e-12)
-        connection.execute(other)
-    why = "cannot be forked here: computed again, evaluation 2 comes out otherwise"
+        z = connection.execute(select(table.c.z).where(table.c.t == 3)).scalar_one()
+        other = (np.frombuffer(z) * (1 + 1e-15)).tobytes()
+        connection.execute(update(table).where(table.c.t == 3).values(z=other))
+    assert other != z
+    fork = forked(store, parent, at)
+    assert history(store, fork)[0][:at] == history(store, parent)[0][:at]
+    assert store.get_run(fork).state == "finished"
+
+
+def test_a_run_that_was_made_by_other_rules_cannot_be_forked(store: Store, parent: str) -> None:
+    first, second, *_ = convergences(store, parent)
+    without_points(store)
+    table = schema.evaluation
+    with store.write() as connection:
+        later = (table.c.t > first, table.c.t <= second)
+        z = np.zeros(3).tobytes()
+        connection.execute(update(table).where(*later).values(z=z, d=3))
+    why = f"computed again, it is at d = 6 at evaluation {first + 1} and not at 3"
     with pytest.raises(StoreError, match=why):
-        plan_fork(store, parent, at)
+        plan_fork(store, parent, second)
+    assert plan_fork(store, parent, first).at == first
+
+
+def test_runs_of_0_1_0_can_be_forked(tmp_path: Path) -> None:
+    fixtures = Path(__file__).parents[1] / "fixtures"
+    shutil.copy(fixtures / "store_0_1_0.db", tmp_path / "old.db")
+    old = Store.open(str(tmp_path / "old.db"))
+    ids = json.loads((fixtures / "files_0_1_0" / "ids.json").read_text())
+    fork = forked(old, ids["finished"], convergences(old, ids["finished"])[0], decide=1)
+    row = old.get_run(fork)
+    assert (row.state, row.n_done, row.ghost) == ("finished", row.budget, ids["finished"])
+    old.close()
+
+
+@pytest.mark.postgres
+def test_a_fork_on_postgresql(postgres_url: str) -> None:
+    store = Store.open(postgres_url)
+    ids: list[str] = []
+    list(stored_run(CONFIG, store, on_id=ids.append))
+    fork = forked(store, ids[0], convergences(store, ids[0])[1], decide=5)
+    assert history(store, fork) == reference(store.config(fork))
+    store.close()
 
 
 def test_a_fork_outlives_its_parent(store: Store, parent: str) -> None:
