@@ -13,7 +13,7 @@ import torch
 
 from dsebo.config import RunConfig
 from dsebo.events import Converged, Evaluated, Event, Expanded, Finished, Forked, Started
-from dsebo.run import MAX_FAILURES_IN_A_ROW, Runner, run
+from dsebo.run import MAX_FAILURES_IN_A_ROW, Runner, make_optimizer, run
 from dsebo.threads import one_thread
 from objectives import Objective
 from objectives.fields import ConfigError
@@ -251,6 +251,22 @@ def test_a_model_that_changes_in_a_fork_is_fitted_at_once() -> None:
         play(runner, point.t)
         runner.optimizer.ask()
         assert (runner.optimizer.surrogate.n_fitted == point.t) == at_once  # type: ignore[attr-defined]
+
+
+def test_a_run_retraced_is_in_the_same_state() -> None:
+    for method in ("dsebo", "rembo"):
+        plain = CONFIG.model_dump(mode="json")
+        settings = plain["optimizer"] if method == "dsebo" else {"method": method}
+        config = RunConfig.parse({**plain, "optimizer": settings})
+        runner, again = Runner.from_config(config), make_optimizer(config)
+        for event in play(runner, 25):
+            if isinstance(event, Evaluated):
+                with one_thread():
+                    again.retrace(event.z, event.y)
+        assert again.own_state() == runner.optimizer.own_state()
+        assert again.fork_point() == runner.optimizer.fork_point()
+        with one_thread():
+            assert np.array_equal(again.ask().z, runner.optimizer.ask().z)
 
 
 def test_a_fork_where_nothing_converged_is_refused() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -127,6 +127,10 @@ class Optimizer(ABC):
     def checksum(self) -> str | None:
         """A fingerprint of the random matrix behind `lift`; None where there is none."""
         return None
+
+    def retrace(self, z: Array, y: float) -> Told:
+        """Take an evaluation of a stored run, with all that asking for it would have taught."""
+        return self.tell(replace(self.ask(), z=z), y)
 
     def fork_point(self) -> dict[str, Any] | None:
         """The own state as it was before the decision that the last value led to; None: it led to none."""

@@ -188,6 +188,12 @@ class DSEBO(Optimizer):
         self._fork_point = {"progress": undecided, "surrogate": self.surrogate.state_dict()}
         return Told(before.T, before.T, [event])
 
+    def retrace(self, z: Array, y: float) -> Told:
+        """The model is fitted as in `ask`; the search, most of the time, is left out."""
+        if self.observed.any_finite:
+            self.surrogate.update(self._shared_data(), self.observed.values_for_model())
+        return self.tell(Candidate(len(self.observed) + 1, z, z, self.d), y)
+
     def fork_point(self) -> dict[str, Any] | None:
         """At a convergence: the value counted, no step taken."""
         return self._fork_point

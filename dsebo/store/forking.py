@@ -9,7 +9,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, insert, literal, select
@@ -74,8 +74,7 @@ def plan_fork(
 ) -> NewFork:
     """What a fork of a stored run would be; a sentence where it cannot be.
 
-    Where the run was stored without its states, they are computed from its evaluations up to there,
-    which takes as long as it took.
+    Where the run was stored without its states, they are learnt again from its evaluations up to there.
 
     Args:
         at: A convergence of the run.
@@ -152,7 +151,7 @@ def _computed_point(config: RunConfig, row: RunRow, at: int, data: Data) -> dict
                 f"evaluation {t} and not at {z.size}, as it was made with other rules."
             )
         with one_thread():
-            optimizer.tell(replace(optimizer.ask(), z=z), y)
+            optimizer.retrace(z, y)
         if forks and forks[0].forks[-1].at == t:
             optimizer, _ = take_fork(forks.pop(0), optimizer)
     point = optimizer.fork_point()
