@@ -135,6 +135,16 @@ class Finished(Event):
     text: str
 
 
+@dataclass(frozen=True)
+class Clipped(Event):
+    """A value so far above all others that the model takes it for less: else it would see nothing else."""
+
+    kind: ClassVar[str] = "clipped"
+    y: float
+    taken: float
+    text: str
+
+
 # -- what the other methods change: the same family, so that one trajectory chart serves all ------
 
 

@@ -13,9 +13,10 @@ from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
+from dsebo.text import count
 from dsebo.threads import one_thread
 from objectives import Objective
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, must
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RELATIVE_ALPHA = 0.01  # a gain is 1 % of the spread seen so far: one's own units are unknown
+
+
+INTERRUPTED = "interrupted"
 
 
 class UserFunction(Objective):
@@ -44,7 +48,14 @@ class UserFunction(Objective):
         import torch
 
         points = self.to_units(x.numpy())
-        return torch.tensor([float(self.f(point)) for point in points], dtype=torch.float64)
+        return torch.tensor([_number(self.f(point)) for point in points], dtype=torch.float64)
+
+
+def _number(value: Any) -> float:
+    """What a function returned as a float; an array of one number is that number."""
+    if isinstance(value, np.ndarray):
+        return float(value.item())  # ValueError where there are several
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,8 @@ def minimize(
     Returns:
         The best point, its value and the whole history.
     """
+    if not callable(f):
+        raise ConfigError(must("f", "a function of a point", f))
     lower, upper = _bounds(bounds)
     budget, seed, config = _settings(method, lower.size, budget, seed, settings)
     objective = UserFunction(f, lower, upper)
@@ -101,10 +114,16 @@ def minimize(
     described = {"optimizer": config.model_dump(mode="json"), "budget": budget, "seed": seed}
     runner = Runner(objective, optimizer, budget, described, config.warnings(budget))
     events: list[Event] = []
-    for event in iterate(runner, reference=False):
-        events.append(event)
-        if callback is not None:
-            callback(event)
+    try:
+        for event in iterate(runner, reference=False):
+            events.append(event)
+            if callback is not None:
+                callback(event)
+    except KeyboardInterrupt:  # of a run of hours, what was found until then is worth having
+        if not any(isinstance(event, Finished) for event in events):
+            words = f"Interrupted after {count(runner.t, 'evaluation')}."
+            ended = Finished(runner.t, INTERRUPTED, runner.best, runner.optimizer.d, runner.seconds, words)
+            events.append(ended)
     return _result(runner, objective, events)
 
 
@@ -133,8 +152,15 @@ def _result(runner: Runner, objective: UserFunction, events: list[Event]) -> Res
         history=history_frame(events),
         events=events,
         success=ending.state == "finished",
-        message=ending.text,
+        message=_message(ending, len(evaluated) - len(finite)),
     )
+
+
+def _message(ending: Finished, failures: int) -> str:
+    """How it ended, and how many evaluations failed unless all did."""
+    if not failures or ending.state == "failed":
+        return ending.text
+    return f"{ending.text} {count(failures, 'evaluation')} failed."
 
 
 def _bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, Array]:
@@ -146,11 +172,13 @@ def _bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, A
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] < 1:
         raise ConfigError(f"bounds must be a (lower, upper) pair per variable (got shape {pairs.shape}).")
     lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
-    wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = ~np.isfinite(upper - lower)  # from -1e308 to 1e308 is no number
+    wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)) | wide)
     if wrong.size:
         i = int(wrong[0])
         raise ConfigError(
-            f"bounds[{i}] must be two finite numbers, the lower below the upper "
+            f"bounds[{i}] must be two finite numbers, the lower below the upper, a finite distance apart "
             f"(got {lower[i]:g}, {upper[i]:g})."
         )
     return lower, upper

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dsebo.config import RunConfig
-from dsebo.events import Evaluated, Event, Finished, Forked, Started
+from dsebo.events import Clipped, Evaluated, Event, Finished, Forked, Started
 from dsebo.methods.base import Optimizer
 from dsebo.text import fork_changes
 from dsebo.threads import one_thread
@@ -137,7 +137,15 @@ class Runner:
             error=self.last_error,
             z=candidate.z,
         )
-        return [evaluation, *led_to]
+        return [evaluation, *self._clipped(candidate.t, y), *led_to]
+
+    def _clipped(self, t: int, y: float) -> list[Event]:
+        """That the model takes this value for less, if it does."""
+        taken = self.optimizer.observed.clipped() if self.optimizer.has_model else None
+        if taken is None:
+            return []
+        text = f"Evaluation {t}: {y:.6g} is far above all others. The model takes it for {taken:.6g}."
+        return [Clipped(t, y, taken, text)]
 
     def finished(self) -> Finished:
         """What stands after the last step."""

@@ -1,12 +1,15 @@
 """`minimize` on one's own function, in one's own units."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dsebo import minimize
 from dsebo.events import Event
+from dsebo.minimize import Result
 from objectives.fields import ConfigError
 
 BOUNDS = [(10.0, 20.0)] * 30
@@ -114,3 +117,61 @@ def test_bad_settings() -> None:
         minimize(bowl, BOUNDS, budget=1)
     with pytest.raises(ConfigError, match="betta is not a field"):
         minimize(bowl, BOUNDS, betta=3)
+
+
+def test_an_interrupted_run_says_what_it_found() -> None:
+    def stop(event: Event) -> None:
+        if event.kind == "evaluated" and event.t == 7:
+            raise KeyboardInterrupt
+
+    result = minimize(bowl, BOUNDS, budget=40, d_h=10, callback=stop)
+    assert not result.success
+    assert result.message == "Interrupted after 7 evaluations."
+    assert result.x is not None
+    assert bowl(result.x) == result.fun == result.history["y"].min()
+    assert len(result.history) == 7
+
+
+@pytest.mark.parametrize("wrap", [lambda y: np.array([y]), np.float32, np.float64, lambda y: np.array(y)])
+def test_arrays_of_one_number_are_values(wrap: Callable[[float], Any]) -> None:
+    result = minimize(lambda x: wrap(bowl(x)), BOUNDS, budget=5, d_h=10)
+    assert result.success
+    assert not result.history["failed"].any()
+
+
+def test_what_cannot_be_called_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="f must be a function of a point"):
+        minimize(3.0, BOUNDS)  # type: ignore[arg-type]
+
+
+def test_bounds_that_overflow_are_refused() -> None:
+    with pytest.raises(ConfigError, match="a finite distance apart"):
+        minimize(bowl, [(-1e308, 1e308)] * 3)
+
+
+def test_failures_are_counted() -> None:
+    calls = iter(range(100))
+    result = minimize(lambda x: math.nan if next(calls) % 3 == 0 else bowl(x), BOUNDS, budget=9, d_h=10)
+    assert result.message.endswith(" 3 evaluations failed.")
+
+
+def test_one_outlier_does_not_blind_the_model() -> None:
+    def found(outlier: float) -> Result:
+        calls = iter(range(100))
+        return minimize(lambda x: outlier if next(calls) == 5 else bowl(x), BOUNDS, budget=40, d_h=10)
+
+    clean, hit = found(50.0), found(1e300)
+    clipped = [event for event in hit.events if event.kind == "clipped"]
+    assert [event.t for event in clipped] == [6]
+    assert not [event for event in clean.events if event.kind == "clipped"]
+    later = hit.history["y"][6:]
+    assert np.median(later) < 2 * np.median(clean.history["y"][6:])  # it still learns
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", ["dcem", "bandit-softmax"])
+def test_values_near_the_largest_number(method: str) -> None:
+    chance = np.random.default_rng(1)
+    result = minimize(lambda x: 1.7e308 * chance.uniform(-1.0, 1.0), BOUNDS, budget=45, method=method)
+    assert result.success, result.message
+    assert len(result.history) == 45

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.methods.base import Array
+from dsebo.methods.base import LARGEST, Array
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class History:
         finite = np.isfinite(self.y)
         if not finite.any():
             return np.zeros(len(self))
-        y = np.where(finite, self.y, self.y[finite].max())
+        y = np.clip(np.where(finite, self.y, self.y[finite].max()), -LARGEST, LARGEST)
         if self.reward == "value":
             return -y
         # The share of the others that it beats, ties counted half.

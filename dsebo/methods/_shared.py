@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -123,6 +123,7 @@ class ModelOptimizer(Optimizer):
     """A method with one Gaussian process, whose hyper-parameters are its state."""
 
     gp: Surrogate
+    has_model: ClassVar[bool] = True
 
     def own_state(self) -> dict[str, Any]:
         """The model's hyper-parameters."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -228,6 +228,8 @@ class BanditBO(Optimizer):
 
     The length of a z tells its arm, as no two have the same dimension.
     """
+
+    has_model: ClassVar[bool] = True
 
     def __init__(self, config: BanditConfig, D: int, budget: int, seed: int) -> None:
         super().__init__(D, seed)

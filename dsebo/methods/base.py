@@ -74,7 +74,17 @@ class Observations:
     def values_for_model(self) -> Array:
         """(n,) y, with a failed evaluation at the worst finite value."""
         y = np.array(self.values)
-        return np.where(np.isfinite(y), y, np.nanmax(y))
+        y = np.where(np.isfinite(y), y, np.nanmax(y))
+        cap = outlier_cap(y)
+        return y if cap is None else np.clip(y, -LARGEST, cap)
+
+    def clipped(self) -> float | None:
+        """What a model takes the last value for, where it lies so far above the others; else None."""
+        if len(self.values) < 3 or not np.isfinite(self.values[-1]):
+            return None
+        y = np.array(self.values)
+        cap = outlier_cap(y[np.isfinite(y)])
+        return cap if cap is not None and self.values[-1] > cap else None
 
     def as_data(self) -> list[tuple[Array, float]]:
         """As `state_dict` gives it."""
@@ -86,12 +96,34 @@ class Observations:
         self.values = [float("nan") if y is None else float(y) for _, y in data]
 
 
+LARGEST = 1e150  # beyond, squares are no numbers
+FAR_OUT = 1e12  # times the size of nine tenths of the values: all of these would look the same to a model
+
+
+def outlier_cap(y: Array) -> float | None:
+    """The most that a model takes a value for; None where no value is so far above the others.
+
+    One value of 1e300 would make all others equal once they are standardised, and the model blind.
+    """
+    if y.size < 3:
+        return None
+    ordered = np.sort(np.clip(y, -LARGEST, LARGEST))
+    usual = ordered[y.size - 1 - max(1, y.size // 10)]
+    spread = usual - ordered[0]
+    # Also of their size, not of their range alone: the first points may be close to one another.
+    if spread > 0 and ordered[-1] - usual > FAR_OUT * max(spread, abs(usual), abs(ordered[0])):
+        return float(usual + spread)
+    return LARGEST if np.abs(y).max() > LARGEST else None
+
+
 class Optimizer(ABC):
     """One method at work on one run.
 
     A method gives `ask`; `after` for what a value leads to; `own_state` and `load_own_state` for
     what its evaluations do not tell. Unless it says otherwise, its z is x itself.
     """
+
+    has_model: ClassVar[bool] = False  # of the values, which it clips where one is far out
 
     def __init__(self, D: int, seed: int) -> None:
         self.D, self.seed = D, seed

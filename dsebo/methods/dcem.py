@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ValidationInfo, field_validator
 
 from dsebo.methods._population import Distribution, Population
-from dsebo.methods.base import Array, MethodConfig
+from dsebo.methods.base import LARGEST, Array, MethodConfig
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting, whole_number
 
@@ -97,7 +97,7 @@ class DCEM(Population[Normal]):
 
     def update(self, state: Normal, first: int, X: Array, y: Array) -> Normal:
         """Mean and deviation by the weights."""
-        y = np.minimum(y, y[np.isfinite(y)].max())
+        y = np.clip(np.minimum(y, y[np.isfinite(y)].max()), -LARGEST, LARGEST)
         weights = soft_elites(y, self.config.elites, self.config.sharpness)
         weights = weights / weights.sum()
         mean = weights @ X

@@ -142,6 +142,8 @@ class DseboConfig(SearchConfig):
 class DSEBO(Optimizer):
     """Bayesian optimization in a random subspace that grows when progress stalls."""
 
+    has_model: ClassVar[bool] = True
+
     def __init__(self, config: DseboConfig, D: int, budget: int, seed: int) -> None:
         super().__init__(D, seed)
         embedding_seed = seed if config.embedding_seed is None else config.embedding_seed

@@ -130,6 +130,7 @@ _KINDS = (
     events.Expanded,
     events.Forked,
     events.Finished,
+    events.Clipped,
     events.RegionChanged,
     events.Restarted,
     events.Split,

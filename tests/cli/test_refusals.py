@@ -45,7 +45,7 @@ BAD = [
     "run --method turbo --L-init 0.005",
     "run --method turbo --L-init 1.7",
     "run --method lm-ma-es --D 20",
-    "run --method bandit-ucb --D 5",
+    "run --method bandit-ucb-e --D 5",
     "run --config BROKEN",
     "run --nonsense 1",
     "run --D",
