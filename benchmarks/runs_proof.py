@@ -1,6 +1,6 @@
 """The figures behind the promises of `dsebo.runs`.
 
-    python -m benchmarks.runs_proof [kill|writers|imports|disk|speed|keeping|memory|predict] ...
+    python -m benchmarks.runs_proof [kill|restarts|writers|imports|disk|speed|keeping|memory|predict] ...
 
 Each part prints what it measured and raises where a promise does not hold.
 """
@@ -13,11 +13,14 @@ import os
 import random
 import resource
 import signal
+import sqlite3
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' helpers are use
 from sqlalchemy import event, text
 
 from dsebo.config import RunConfig, predict
+from dsebo.experiments.records import create_experiment
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run, stored_run
@@ -36,11 +40,15 @@ from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.store.writing import commit_step
 from dsebo.transfer import export_json
+from tests.experiments.helpers import InBackground, ThreadEngine, check_histories, spec
 from tests.runs import jobs
-from tests.small import history, reference, small
-from tests.stores import many_runs
+from tests.small import history, reference, small, wait_for, wait_state
+from tests.stores import many_runs, running_postgres
 from tests.transfer.files import attempt, finished, mutated, pair, rows, whole, zipped
 
+RANDOM_KILLS = 28
+RESTARTS, DOWN_SECONDS = 10, 1.5  # of PostgreSQL
+LOCKED_SECONDS = (12, 12, 12, 12, 37)  # that another program keeps a SQLite file
 MOMENTS = (
     "between tell and commit",
     "in the middle of the transaction",
@@ -56,13 +64,13 @@ def _processes() -> Any:
 
 
 def kill(folder: Path) -> None:
-    """kill -9 at 24 random moments and at 12 chosen ones."""
+    """kill -9 at 28 random moments and at 12 chosen ones."""
     config = small(budget=40)
     expected = reference(config)
     processes, chance = _processes(), random.Random(1)
     lost = doubled = 0
     kept: list[int] = []
-    cases: list[tuple[str, int]] = [("", 0)] * 24
+    cases: list[tuple[str, int]] = [("", 0)] * RANDOM_KILLS
     cases += [(moment, at) for moment in MOMENTS for at in (2, 13, 27)]
     for i, (moment, at) in enumerate(cases):
         url = f"sqlite:///{folder}/kill{i}.db"
@@ -91,8 +99,8 @@ def kill(folder: Path) -> None:
         store.close()
     assert len(kept) == len(cases), "a run was not in the store when its process was killed"
     print(
-        f"kill -9: 24 random and {len(cases) - 24} chosen moments, killed after {min(kept)} to "
-        f"{max(kept)} of 40 evaluations; every resumed history identical, {lost} lost, "
+        f"kill -9: {RANDOM_KILLS} random and {len(cases) - RANDOM_KILLS} chosen moments, killed after "
+        f"{min(kept)} to {max(kept)} of 40 evaluations; every resumed history identical, {lost} lost, "
         f"{doubled} doubled"
     )
 
@@ -104,6 +112,63 @@ def _wait_for_evaluations(url: str, count: int, process: Any) -> None:
         if found and found[0].n_done >= count:
             break
         time.sleep(0.002)
+    store.close()
+
+
+def restarts(folder: Path) -> None:
+    """PostgreSQL restarts and locked files, with two runs and a sweep at work; nobody lends a hand."""
+    print("| database | away | runs | sweep | histories | waited for, said |\n|---|---|---|---|---|---|")
+    with running_postgres() as server:
+
+        def restart(number: int) -> None:
+            server.stop(signal.SIGQUIT if number % 2 else signal.SIGINT)  # a crash, or an orderly end
+            time.sleep(DOWN_SECONDS)
+            server.start()
+
+        _away("PostgreSQL", server.address, [partial(restart, i) for i in range(RESTARTS)])
+    file = folder / "locked.db"
+    _away("SQLite", f"sqlite:///{file}", [partial(_lock, file, seconds) for seconds in LOCKED_SECONDS])
+
+
+def _lock(file: Path, seconds: float) -> None:
+    other = sqlite3.connect(file, isolation_level=None, timeout=30)
+    other.execute("BEGIN EXCLUSIVE")
+    time.sleep(seconds)
+    other.execute("ROLLBACK")
+    other.close()
+
+
+def _away(kind: str, url: str, times: list[Callable[[], None]]) -> None:
+    """One line of the table: the database goes away so often, and all ends as if it had not."""
+    store = Store.open(url)
+    manager, engine = RunManager(store, Settings(slots=1)), ThreadEngine(1)
+    configs = small(budget=150).seeds(2)
+    ids = manager.launch(configs, speed=2)
+    sweep = spec(seeds="1-6", budget=60)
+    background = InBackground(store, create_experiment(store, sweep), engine)
+    said = 0
+    for go_away in times:
+        wait_for(lambda: "running" in {store.get_run(run_id).state for run_id in ids}, 60)
+        away = threading.Thread(target=go_away)
+        away.start()
+        heard = False
+        while away.is_alive():
+            heard |= any(manager.waiting(run_id) for run_id in ids)
+            time.sleep(0.02)
+        said += heard
+    for run_id in ids:
+        manager.set_speed(run_id, None)
+    for config, run_id in zip(configs, ids, strict=True):
+        wait_state(store, run_id, "finished", seconds=300)
+        assert history(store, run_id) == reference(config)
+    assert background.join() == "finished"
+    check_histories(store, sweep)
+    count = store.count_runs()
+    assert count == len(ids) + sweep.total, "a run was lost or doubled"
+    of_sweep = f"{sweep.total} of {sweep.total}"
+    print(f"| {kind} | {len(times)} times | 2 of 2 finished | {of_sweep} | identical | {said} times |")
+    engine.close()
+    manager.close()
     store.close()
 
 
@@ -306,6 +371,7 @@ def prediction(folder: Path) -> None:
 
 PARTS: dict[str, Callable[[Path], None]] = {
     "kill": kill,
+    "restarts": restarts,
     "writers": writers,
     "imports": imports,
     "disk": disk,

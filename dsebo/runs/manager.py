@@ -229,6 +229,8 @@ class RunManager:
         try:
             if leases:
                 interrupt(self.store, [lease.token for lease in leases])
+        except StoreAway as error:  # the leases run out, and a dead process's runs are interrupted
+            _log.warning("Runs could not be marked as interrupted: %s", error)
         finally:
             self._heartbeat.close()
             _open.discard(self)
