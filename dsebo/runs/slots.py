@@ -57,7 +57,7 @@ class FairSlots:
     def __init__(self, count: int, cores: CoreTokens | None = None) -> None:
         self._free = count
         self._cores = cores
-        self._waiting: list[tuple[float, int]] = []  # heap of (tag, order of asking)
+        self._waiting: list[tuple[float, int, str]] = []  # heap of (tag, order of asking, owner)
         self._asked = itertools.count()
         self._clocks: dict[str, float] = {}  # of owners that are ahead
         self._now = 0.0  # the clock of the last who was served, before that
@@ -76,7 +76,8 @@ class FairSlots:
             expected = max(expected, _LEAST_SECONDS)
             began = max(self._now, self._clocks.get(owner, 0.0))
             self._clocks[owner] = began + expected
-            ticket = (began + expected, next(self._asked))
+            own = (tag for tag, _, asker in self._waiting if asker == owner)
+            ticket = (max(began + expected, max(own, default=0.0)), next(self._asked), owner)
             heapq.heappush(self._waiting, ticket)
             while not stop.is_set() and not (self._free > 0 and self._waiting[0] == ticket):
                 self._changed.wait()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, text, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from dsebo.config import config_hash
 from dsebo.experiments.progress import WORKER_BYTES, WORKER_START, plan, plan_of
@@ -50,11 +50,18 @@ def test_a_run_carries_its_hash_and_takes_it_along(store: Store) -> None:
     assert stored_hash(store, other) is None
 
 
+def undo_forks(connection: Connection) -> None:
+    """Back to before schema 8."""
+    connection.execute(text("DROP TABLE fork_point"))
+    connection.execute(text("ALTER TABLE run DROP COLUMN ghost"))
+
+
 def test_the_migration_fills_the_hashes_of_old_runs(any_url: str) -> None:
     store = Store.open(any_url)
     run_id = make(store, random_spec().planned()[0].config)
     mark = stored_hash(store, run_id)
     with store.write() as connection:  # back to what schema 3 was
+        undo_forks(connection)
         connection.execute(text("DROP TABLE experiment"))
         connection.execute(text("DROP INDEX run_hash"))
         connection.execute(text("ALTER TABLE run DROP COLUMN hash"))
@@ -71,6 +78,7 @@ def test_random_search_from_before_it_had_points_is_found_again(any_url: str) ->
     before = config.model_dump(mode="json")
     del before["optimizer"]["points"]
     with store.write() as connection:  # back to what schema 4 was
+        undo_forks(connection)
         connection.execute(
             update(schema.run)
             .where(schema.run.c.id == run_id)
