@@ -172,23 +172,32 @@ class CoreTokens:
         self._taken: set[int] = set()
         self._waiting = 0
         self._mine = threading.local()
-        self._files, self._queue = _opened(folder or tokens_folder(), len(numbers))
+        self._files = _opened(folder or tokens_folder(), len(numbers))  # of the tokens
+        self._queue: int | None = self._files.pop() if self._files else None
+        self._turn: int | None = self._files.pop() if self._files else None
 
     def acquire(self, stop: threading.Event, seconds: float) -> bool:
         """Wait up to so long for a token; False when none came or `stop` was set."""
-        if self._queue is None:
+        if self._queue is None or self._turn is None:
             return True
         if self._live:
+            if _is_held(self._turn):  # else whoever gives a token back could take it again for ever
+                time.sleep(2 * _SWEEP_POLL)
             return self._try_take() or self._wait_in_queue(stop, seconds)
         began = time.monotonic()
-        while not stop.is_set():
-            waited = time.monotonic() - began
-            if (waited > _SWEEP_PATIENCE or not self._someone_waits()) and self._try_take():
-                return True
-            if waited >= seconds:
-                return False
-            time.sleep(_SWEEP_POLL)
-        return False
+        try:
+            while not stop.is_set():
+                waited = time.monotonic() - began
+                if waited > _SWEEP_PATIENCE:
+                    _try_lock(self._turn, fcntl.LOCK_SH)
+                if (waited > _SWEEP_PATIENCE or not _is_held(self._queue)) and self._try_take():
+                    return True
+                if waited >= seconds:
+                    return False
+                time.sleep(_SWEEP_POLL)
+            return False
+        finally:
+            fcntl.flock(self._turn, fcntl.LOCK_UN)
 
     def release(self) -> None:
         """Give back what this thread holds, if anything."""
@@ -210,7 +219,7 @@ class CoreTokens:
         return False
 
     def _wait_in_queue(self, stop: threading.Event, seconds: float) -> bool:
-        """Poll for a token, with a shared lock that says so to sweeps."""
+        """Poll for a token, with a shared lock that says so to sweeps; less often in their turn."""
         deadline = time.monotonic() + seconds
         self._count_waiting(1)
         try:
@@ -218,7 +227,7 @@ class CoreTokens:
                 self._count_waiting(0)  # again: a worker that looked may have been in the way
                 if self._try_take():
                     return True
-                time.sleep(_LIVE_POLL)
+                time.sleep(2 * _SWEEP_POLL if _is_held(self._turn) else _LIVE_POLL)
             return False
         finally:
             self._count_waiting(-1)
@@ -232,36 +241,39 @@ class CoreTokens:
             else:
                 fcntl.flock(self._queue, fcntl.LOCK_UN)
 
-    def _someone_waits(self) -> bool:
-        """Whether a live run waits: the lock on the queue cannot be had alone."""
-        assert self._queue is not None
-        if not _try_lock(self._queue, fcntl.LOCK_EX):
-            return True
-        fcntl.flock(self._queue, fcntl.LOCK_UN)
-        return False
-
     def __del__(self) -> None:
-        for file in (*self._files, *([] if self._queue is None else [self._queue])):
-            os.close(file)
+        for file in (*self._files, self._queue, self._turn):
+            if file is not None:
+                os.close(file)
 
 
-def _opened(folder: Path, count: int) -> tuple[list[int], int | None]:
-    """(a file for each token, the file of the queue); (none, None) where that cannot be."""
+def _is_held(file: int | None) -> bool:
+    """Whether someone has a lock on it: live runs that wait on the queue, a worker whose turn it is."""
+    if file is None:
+        return False
+    if not _try_lock(file, fcntl.LOCK_EX):
+        return True
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False
+
+
+def _opened(folder: Path, count: int) -> list[int]:
+    """A file for each token, that of whose turn it is and that of the queue; none where that cannot be."""
     if fcntl is None:
-        return [], None
+        return []
     opened: list[int] = []
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder == _temporary() and not _is_private(folder):
             raise PermissionError(errno.EPERM, "it is not a folder of yours alone")
-        for name in (*(f"core-{i}" for i in range(count)), "queue"):
+        for name in (*(f"core-{i}" for i in range(count)), "turn", "queue"):
             opened.append(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     except OSError as error:
         for file in opened:
             os.close(file)
         _say_once(str(folder), str(error.strerror))
-        return [], None
-    return opened[:-1], opened[-1]
+        return []
+    return opened
 
 
 @cache
