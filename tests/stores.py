@@ -122,10 +122,12 @@ class Postgres:
         self.address = f"postgresql+psycopg://dsebo@127.0.0.1:{self._port}/postgres"
 
     def start(self) -> None:
-        place = ["-D", self._folder / "data", "-k", self._folder, "-h", "127.0.0.1", "-p", str(self._port)]
+        folder, port = str(self._folder), str(self._port)
+        place = ["-D", f"{folder}/data", "-k", folder, "-h", "127.0.0.1", "-p", port]
+        command = [f"{self._binaries}/postgres", *place, "-F"]
         with (self._folder / "log").open("ab") as log:
-            self._server = subprocess.Popen(
-                [self._binaries / "postgres", *place, "-F"], stdout=log, stderr=log, **self._common
+            self._server: subprocess.Popen[bytes] = subprocess.Popen(
+                command, stdout=log, stderr=log, **self._common
             )
         _wait_until_up(self.address, self._server, self._folder / "log")
 
