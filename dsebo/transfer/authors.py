@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from dsebo.config import MAX_BUDGET, RunConfig
-from dsebo.events import Converged, Expanded, Started
-from dsebo.expansion import Progress, Strategy, after_evaluation, next_step, slopes, start
+from dsebo.events import Converged, Started
+from dsebo.expansion import Progress, Strategy, after_evaluation, converge, start
 from dsebo.methods.dsebo import DseboConfig
 from dsebo.store.errors import StoreError
 from dsebo.transfer.bundle import Imported, known_minimum, lowest_value
@@ -278,27 +278,9 @@ def _next(
 
 def _recorded_expansion(strategy: Strategy, now: Progress, t: int, d_to: int) -> tuple[Progress, Converged]:
     """An expansion that is in the files though the rules give another, or none."""
-    dims, bests = (*now.dims, now.d), (*now.bests, now.best)
-    s = slopes(dims, bests)
-    k, _ = next_step(strategy, now.delta, s)
-    delta, T = d_to - now.d, strategy.next_patience(d_left=now.d, d_entered=d_to)
-    event = Expanded(
-        t=t,
-        d_from=now.d,
-        d_to=d_to,
-        dims=dims,
-        bests=bests,
-        slopes=s,
-        s_min=min(s, default=None),
-        s_max=max(s, default=None),
-        k=k,
-        delta_before=now.delta,
-        delta_after=delta,
-        T_before=now.T,
-        T_after=T,
-        text=f"Evaluation {t}: from d = {now.d} to d = {d_to}, as the imported files have it; "
-        f"slopes and patience {T} are reconstructed.",
+    after, event = converge(strategy, now, t, decide=d_to - now.d)
+    text = (
+        f"Evaluation {t}: from d = {now.d} to d = {d_to}, as the imported files have it; "
+        f"slopes and patience {after.T} are reconstructed."
     )
-    entered = {"b_ref": now.best} if strategy.variant == "paper" else {}
-    after = replace(now, d=d_to, T=T, count=0, delta=delta, dims=dims, bests=bests, **entered)
-    return after, event
+    return after, replace(event, text=text, ruled=None)

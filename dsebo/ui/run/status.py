@@ -60,8 +60,8 @@ def progress_words(data: RunData) -> str:
 
 def _newest(data: RunData, entries: list[Entry]) -> str:
     """What a run that has ended amounts to; else what happened last."""
-    if data.ended and data.t >= data.row.n_done and data.conclusion:
-        return data.conclusion
+    if data.ended and data.t >= data.row.n_done and (conclusion := data.conclusion):
+        return conclusion
     return entries[0].in_words if entries else _nothing_yet(data)
 
 
