@@ -175,9 +175,7 @@ def _link_value(known: Mapping[str, FieldSpec], name: str, text: str) -> Value:
         fits = not isinstance(value, (bool, str)) and inside(spec, value)
         fits = fits and (spec.kind == "float" or isinstance(value, int))
     if not fits:
-        raise ConfigError(
-            f"The link's {name} = {text[:40]!r} is not allowed: {spec.allowed}. The default is used."
-        )
+        raise ConfigError(f"The link's {must(name, spec.allowed, text[:40])} The default is used.")
     return value
 
 

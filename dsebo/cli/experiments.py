@@ -86,7 +86,7 @@ def sweep_command(
         if preset:
             return _of_preset(preset)
         if "seed" in given:
-            raise ConfigError("--seed is not allowed in a sweep: --seeds 1-10.")
+            raise ConfigError("A sweep has several seeds: --seeds 1-10, not --seed.")
         if not vary:
             raise ConfigError("vary is missing: such as --vary beta=4,8,12.")
         base = nested_config(read_flags(given, method), read_file(config))
@@ -178,11 +178,11 @@ class Asked:
         if self.export is not None:
             check_writable(self.export)
         if self.cluster and self.workers is not None:
-            refuse("--workers is not allowed with --cluster, which has its own workers.")
+            refuse("A cluster has its own workers: give --cluster or --workers, not both.")
         if self.cluster and store.engine.url.get_backend_name() == "sqlite":
             refuse(
-                f"cluster = {self.cluster!r} is not allowed with SQLite: its workers need a database that "
-                "all of them reach, such as --db postgresql://user@host/name."
+                "The workers of a cluster need a database that all of them reach, not SQLite: "
+                "such as --db postgresql://user@host/name."
             )
         if self.pause + self.cancel + self.resume > 1:
             refuse("--pause, --cancel and --resume contradict one another: give one.")

@@ -14,7 +14,7 @@ import typer
 from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.parsing import config_flags, read_value
 from dsebo.store.store import Store
-from objectives.fields import ConfigError, FieldSpec
+from objectives.fields import ConfigError, FieldSpec, must
 
 Db = Annotated[
     str | None, typer.Option("--db", help="Database: a URL or a SQLite file. Else DSEBO_DB, else your own.")
@@ -92,5 +92,5 @@ def read_file(file: Path | None) -> dict[str, Any]:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {why}.") from None
     if not isinstance(base, dict):
-        raise ConfigError(f"config = {str(file)!r} is not allowed: one JSON object.")
+        raise ConfigError(must("config", "a file with one JSON object", str(file)))
     return base

@@ -17,6 +17,7 @@ from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import count, escaped_controls, number, part, without_controls
 from dsebo.transfer import FORMATS, import_path
+from objectives.fields import not_one_of
 
 OF_RUNS = [key for key, form in FORMATS.items() if form.runs or form.add_runs]
 MOST_LISTED = 10**9
@@ -106,7 +107,7 @@ def export_command(
 ) -> None:
     """Export runs: CSV, Parquet, a JSON bundle that can be imported, HTML, an Optuna study."""
     if format not in OF_RUNS:
-        refuse(f"format = {format!r} is not allowed: one of {', '.join(OF_RUNS)}.")
+        refuse(not_one_of("format", OF_RUNS, format))
     if out is not None:
         check_writable(out)
     with open_store(db) as store:

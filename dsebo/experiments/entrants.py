@@ -11,7 +11,7 @@ from typing import Any
 from dsebo.config import METHODS, RunConfig
 from dsebo.parsing import Value, read_value
 from dsebo.text import fork_words, method_name, value_text
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, must, not_one_of
 
 CLIPPED = (
     "With A of N(0, 1), as REMBO and the bandits have it, most coordinates are clipped to a wall "
@@ -33,14 +33,12 @@ class Entrant:
         """From `turbo` or `rembo:scale=dsebo:d=10`; a ConfigError where it is neither."""
         method, *parts = (part.strip() for part in text.split(":"))
         if method not in METHODS:
-            raise ConfigError(f"method = {method[:40]!r} is not allowed: one of {', '.join(METHODS)}.")
+            raise ConfigError(not_one_of("method", METHODS, method[:40]))
         changes = []
         for part in parts:
             name, _, value = (piece.strip() for piece in part.partition("="))
             if not (name and value):
-                raise ConfigError(
-                    f"method = {text[:60]!r} is not allowed: after a colon a setting as name=value."
-                )
+                raise ConfigError(must("method", "a name, then :setting=value for what differs", text[:60]))
             if name == "method" or name not in METHODS[method].model_fields:
                 raise ConfigError(f"{name[:40]} is not a setting of {method}.")
             changes.append((name, read_value(name, value)))

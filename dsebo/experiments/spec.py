@@ -118,7 +118,7 @@ class ExperimentSpec(Frozen):
         """Several methods on one function."""
         for forbidden in ("seed", "method"):
             if forbidden in settings:
-                raise ConfigError(f"{forbidden} is not allowed in a race: give {forbidden}s.")
+                raise ConfigError(f"A race has several {forbidden}s: give {forbidden}s, not {forbidden}.")
         texts = methods.split(",") if isinstance(methods, str) else methods
         entrants = list(dict.fromkeys(Entrant.parse(text).text for text in texts if text.strip()))
         if not entrants:
@@ -309,7 +309,7 @@ def _own_settings(base: dict[str, Any]) -> dict[str, Any]:
     must follow the cell: c that of the function, d_h that of D, the kernel that of the variant.
     """
     if base.get("forks"):
-        raise ConfigError("forks is not allowed in an experiment: its runs start from nothing.")
+        raise ConfigError("The runs of an experiment start from nothing: leave forks out.")
     parts = {name: _as_dict(base.get(name) or {}, name) for name in _PARTS}
     method, function = parts["optimizer"].get("method"), parts["objective"].get("name")
     if method in list(METHODS) and function in names():

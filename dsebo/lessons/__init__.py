@@ -34,7 +34,7 @@ from urllib.parse import parse_qsl
 from dsebo.config import RunConfig, parse_flat
 from dsebo.parsing import OF_LAUNCH, read_link
 from dsebo.runs.data import RunData
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, must
 
 Kind = Literal["choice", "number"]
 MEASURES = "winner, final d, expansions, best, below centre or below a number"
@@ -149,7 +149,7 @@ def parse_lesson(key: str, text: str) -> Lesson:
             raise LessonError(f"Lesson {key}: {name} is missing at its top.")
     measure = fields["measure"][0]
     if not _MEASURE.fullmatch(measure):
-        raise LessonError(f"Lesson {key}: measure = {measure!r} is not allowed: {MEASURES}.")
+        raise LessonError(f"Lesson {key}: {must('measure', MEASURES, measure)}")
     if not mark:
         raise LessonError(f"Lesson {key}: the heading '## Answer' is missing.")
     runs = tuple(_run(key, line) for line in fields["run"])

@@ -72,8 +72,8 @@ def _imported(
 ) -> Imported:
     if len(dims) != len(values) - 1:
         raise StoreError(
-            f"{other}, line {len(dims)}: {len(dims)} dimensions are not allowed: one for each of "
-            f"the {len(values)} values but the first."
+            f"{other}, line {len(dims)}: one dimension is needed for each of the {len(values)} values "
+            f"but the first (got {len(dims)})."
         )
     _check_dimensions(dims, int(match["D"]), other)
     config = _config(match, path, dims)
@@ -205,9 +205,7 @@ def _dimensions(data: bytes, path: str) -> list[int]:
 def _check_dimensions(dims: list[int], D: int, path: str) -> None:
     for i in range(1, len(dims)):
         if dims[i] < dims[i - 1]:
-            raise StoreError(
-                f"{path}, line {i + 1}: d = {dims[i]} is not allowed: it never falls, and was {dims[i - 1]}."
-            )
+            raise StoreError(f"{path}, line {i + 1}: d never falls, but goes {dims[i - 1]} → {dims[i]}.")
     if dims[-1] > D:
         line = next(i for i, d in enumerate(dims, 1) if d > D)
         raise StoreError(f"{path}, line {line}: d = {dims[line - 1]} is above D = {D}.")

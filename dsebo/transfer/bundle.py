@@ -133,7 +133,7 @@ def parse_bundle(data: bytes, filename: str) -> list[Imported]:
         raise StoreError(f'{filename}: not a dsebo bundle, "format" is not "{FORMAT}".')
     if bundle.get("version") != VERSION:
         version = short(bundle.get("version"))
-        raise StoreError(f"{filename}: version = {version} of the bundle is not allowed: {VERSION}.")
+        raise StoreError(f"{filename}: version must be {VERSION} (got {version}).")
     runs = bundle.get("runs")
     if not isinstance(runs, list) or not 1 <= len(runs) <= MAX_RUNS:
         raise StoreError(f'{filename}: "runs" must be a list of 1 to {MAX_RUNS} runs.')
@@ -289,7 +289,7 @@ def _check_evaluations(run: RunIn, config: RunConfig) -> None:
     for i, evaluation in enumerate(run.evaluations):
         place = ("evaluations", i)
         if evaluation.t != i + 1:
-            raise Problem((*place, "t"), f"{evaluation.t} is not allowed: {i + 1} comes next")
+            raise Problem((*place, "t"), f"{i + 1} comes next (got {evaluation.t})")
         if evaluation.failed != (evaluation.y is None):
             raise Problem((*place, "failed"), "it does not agree with y")
         if evaluation.y is not None:

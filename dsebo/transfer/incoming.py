@@ -184,7 +184,7 @@ def valid(model: type[Model], given: Any, place: tuple[int | str, ...] = ()) -> 
         return model.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
-        text = f"{short(first['input'])} is not allowed: {first['msg']}"
+        text = f"{first['msg'].removeprefix('Value error, ')} (got {short(first['input'])})"
         raise Problem((*place, *first["loc"]), without_controls(text)) from None
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.ui import session
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, must
 
 FRAME = ("hide",)  # how a page is framed, which is not the page's own
 MOST_RUNS = 200  # that a link may name
@@ -109,7 +109,7 @@ def parse(params: dict[str, str], parsers: Mapping[str, Parser]) -> tuple[dict[s
         except ConfigError as error:
             refused.append(f"The link's {error}")
         except ValueError as error:
-            refused.append(f"The link's {name} = {text[:40]!r} is not allowed: {error}.")
+            refused.append(f"The link's {must(name, str(error), text[:40])}")
     return asked, refused
 
 

@@ -57,7 +57,7 @@ def test_the_list_with_a_teachers_own() -> None:
     page = said(at).replace("\\", "")
     assert "Why embed at all?" in page
     assert r"\<b\>tiny" in said(at)
-    assert "measure = 'luck' is not allowed" in page
+    assert "measure must be winner, final d" in page
     assert sum(one.label == "Open" for one in at.button) == 7
 
 

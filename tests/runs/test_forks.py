@@ -309,7 +309,7 @@ def test_a_fork_is_never_taken_for_a_plain_run(store: Store, parent: str) -> Non
     assert len({setting_key(store.get_run(run_id).config) for run_id in (parent, same, changed)}) == 3
     assert len({label_of(store.get_run(run_id).config) for run_id in (parent, same, changed)}) == 3
     assert parent not in (same, changed)
-    with pytest.raises(ConfigError, match="forks is not allowed in an experiment"):
+    with pytest.raises(ConfigError, match="start from nothing: leave forks out"):
         ExperimentSpec.parse({"base": store.config(same).model_dump(mode="json"), "axes": {"beta": [4]}})
 
 
