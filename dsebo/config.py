@@ -277,10 +277,10 @@ def config_parts(method: str, function: str = FUNCTION) -> dict[str, type[Frozen
 
 def all_specs(method: str, function: str = FUNCTION) -> dict[str, list[FieldSpec]]:
     """Every setting of such a run by part: what a form or a terminal shows."""
-    found = {part: specs(model) for part, model in config_parts(method, function).items()}
+    by_part = {part: specs(model) for part, model in config_parts(method, function).items()}
     help = "The function whose minimum is sought."
     choice = FieldSpec("function", "Function", "f", help, "choice", FUNCTION, False, choices=tuple(names()))
-    return {**found, "objective": [choice, *found["objective"]]}
+    return {**by_part, "objective": [choice, *by_part["objective"]]}
 
 
 def part_of(name: str) -> str:

@@ -58,13 +58,13 @@ def core_count() -> int:
 @cache
 def machine_megabytes() -> float:
     """Memory that this process may use: the machine's, or its container's where that is less."""
-    found = []
+    limits = []
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6)
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6)
     container = Path("/sys/fs/cgroup/memory.max")
     if container.is_file() and (text := container.read_text().strip()).isdigit():
-        found.append(int(text) / 1e6)
-    return min(found, default=4000.0)
+        limits.append(int(text) / 1e6)
+    return min(limits, default=4000.0)
 
 
 def raise_open_files() -> int | None:

@@ -107,8 +107,8 @@ class FieldSpec:
 
 def specs(model: type[BaseModel]) -> list[FieldSpec]:
     """The plain settings of one config class, the advanced ones last; no nested parts or fixed tags."""
-    found = [_spec(name, info) for name, info in model.model_fields.items()]
-    return sorted((spec for spec in found if spec is not None), key=lambda spec: spec.advanced)
+    fields = [_spec(name, info) for name, info in model.model_fields.items()]
+    return sorted((spec for spec in fields if spec is not None), key=lambda spec: spec.advanced)
 
 
 def _spec(name: str, info: FieldInfo) -> FieldSpec | None:

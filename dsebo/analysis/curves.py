@@ -50,15 +50,15 @@ def _quartiles(values: Array) -> tuple[Array, Array, Array]:
     """Of each column's numbers; as `np.nanquantile`, which takes them one column at a time."""
     ordered = np.sort(values, axis=0)  # NaN last
     last = np.isfinite(values).sum(axis=0) - 1
-    found = []
+    quartiles = []
     for share in (0.25, 0.5, 0.75):
         place = share * last
         below = np.floor(place).astype(int)
         lower, upper = (
             np.take_along_axis(ordered, at[None], axis=0)[0] for at in (below, np.minimum(below + 1, last))
         )
-        found.append(lower + (upper - lower) * (place - below))
-    return found[0], found[1], found[2]
+        quartiles.append(lower + (upper - lower) * (place - below))
+    return quartiles[0], quartiles[1], quartiles[2]
 
 
 def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -> dict[str, list[str]]:

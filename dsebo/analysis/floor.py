@@ -108,16 +108,16 @@ def floors(
     Each d starts also from the best z of the smaller ones, among them those already `known`,
     padded with zeros, which has the same value there: so the floor never rises with d.
     """
-    found = list(known)
+    floors = list(known)
     for d in dims:
-        smaller = [one for one in found if one.d <= d]
-        before = min(smaller, key=lambda one: one.floor, default=Floor(0, np.inf, np.zeros(0)))
+        smaller = [floor for floor in floors if floor.d <= d]
+        before = min(smaller, key=lambda floor: floor.floor, default=Floor(0, np.inf, np.zeros(0)))
         with one_thread():
             value, z = _search(objective, embedding, _starts(d, before.z, rng))
         if value > before.floor:  # the padded z, up to rounding
             value, z = before.floor, pad(before.z, d)
-        found.append(Floor(d, value, z))
-        yield found[-1]
+        floors.append(Floor(d, value, z))
+        yield floors[-1]
 
 
 def _starts(d: int, best: Array, rng: np.random.Generator) -> Array:
@@ -163,7 +163,7 @@ def _descend(values: Callable[[Tensor], Tensor], starts: Array, iterations: int)
         (gradient,) = torch.autograd.grad(value, z)
         return value.item(), gradient.numpy().ravel()
 
-    found = minimize(
+    result = minimize(
         total,
         starts.ravel(),
         jac=True,
@@ -171,4 +171,4 @@ def _descend(values: Callable[[Tensor], Tensor], starts: Array, iterations: int)
         bounds=Bounds(-1.0, 1.0),
         options={"maxiter": iterations, "maxcor": 20},
     )
-    return np.asarray(found.x).reshape(shape)
+    return np.asarray(result.x).reshape(shape)

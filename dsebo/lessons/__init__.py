@@ -181,8 +181,8 @@ def _run(key: str, line: str) -> LessonRun:
 
 def load_lessons(folder: str = "") -> tuple[dict[str, Lesson], list[str]]:
     """(the lessons by name: the bundled ones, then those of the folder; what cannot be used)."""
-    found: dict[str, Lesson] = {}
-    said: list[str] = []
+    lessons: dict[str, Lesson] = {}
+    refused: list[str] = []
     named = os.environ.get("DSEBO_LESSONS") or folder
     own = Path(named).expanduser() if named else None
     bundled = Path(str(files("dsebo") / "lessons"))
@@ -190,13 +190,13 @@ def load_lessons(folder: str = "") -> tuple[dict[str, Lesson], list[str]]:
         if place is None:
             continue
         if not place.is_dir():
-            said.append(f"The folder of lessons {place.name} cannot be read.")
+            refused.append(f"The folder of lessons {place.name} cannot be read.")
             continue
         for path in sorted(place.glob("*.md")):
             try:
-                found[path.stem] = parse_lesson(path.stem, path.read_text(encoding="utf-8"))
+                lessons[path.stem] = parse_lesson(path.stem, path.read_text(encoding="utf-8"))
             except (LessonError, OSError, UnicodeDecodeError) as error:
                 _log.warning("%s: %s", path, error)
                 unread = f"Lesson {path.stem} cannot be read."
-                said.append(str(error) if isinstance(error, LessonError) else unread)
-    return found, said
+                refused.append(str(error) if isinstance(error, LessonError) else unread)
+    return lessons, refused

@@ -88,7 +88,7 @@ def read(path: Path) -> list[ThinRun]:
 
 def write(path: Path, runs: Iterable[ThinRun]) -> None:
     """Replace the file at once: whoever reads it meanwhile sees the old one or the new one."""
-    text = json.dumps({"runs": [asdict(one) for one in runs]}, separators=(",", ":"))
+    text = json.dumps({"runs": [asdict(run) for run in runs]}, separators=(",", ":"))
     new = path.with_suffix(".new")
     new.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
     os.replace(new, path)
@@ -133,8 +133,8 @@ def complete(
     `again`: make every one again, whatever the file has.
     """
     arithmetic = {_key(config.model_dump(mode="json")): config.arithmetic for config in configs}
-    there = {_key(one.config): one for one in read(path)}
-    there = {key: one for key, one in there.items() if one.arithmetic == arithmetic.get(key)}
+    there = {_key(run.config): run for run in read(path)}
+    there = {key: run for key, run in there.items() if run.arithmetic == arithmetic.get(key)}
     known = {} if again else dict(there)
     for index, config in enumerate(configs, start=1):
         plain = config.model_dump(mode="json")

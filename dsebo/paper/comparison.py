@@ -287,9 +287,9 @@ class Tally:
 
 def all_rows() -> list[PaperRow]:
     """Every printed row once: table 4 prints DSEBO's rows of table 1 again."""
-    found = [row for n in TITLES for task in tasks(n) for row in printed_rows(n, task)]
-    again = {(row.task, row.D, row.label) for row in found if row.table in (1, 2)}
-    return [r for r in found if r.table in (1, 2, 3) or (r.task, r.D, r.label) not in again]
+    rows = [row for n in TITLES for task in tasks(n) for row in printed_rows(n, task)]
+    again = {(row.task, row.D, row.label) for row in rows if row.table in (1, 2)}
+    return [r for r in rows if r.table in (1, 2, 3) or (r.task, r.D, r.label) not in again]
 
 
 def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:

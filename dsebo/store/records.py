@@ -19,13 +19,13 @@ from dsebo.events import Evaluated, Event
 @cache
 def versions() -> dict[str, str]:
     """The software that a run depends on."""
-    found = {"python": platform.python_version(), "dsebo": __version__}
+    installed = {"python": platform.python_version(), "dsebo": __version__}
     for package in ("numpy", "scipy", "torch", "botorch", "gpytorch"):
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+            installed[package] = "unknown"
+    return installed
 
 
 def evaluation_row(run_id: str, event: Evaluated) -> dict[str, Any]:

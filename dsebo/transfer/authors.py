@@ -51,7 +51,7 @@ def is_pair(path: str) -> bool:
 def parse_pairs(files: Mapping[str, bytes]) -> list[Imported]:
     """The runs of these files, by path; those of one folder are one group."""
     groups: dict[str, str] = {}
-    found = []
+    runs = []
     for path in sorted(files):
         match = PAIR.search(path)
         if match is None or match["what"] == "optNos":
@@ -61,10 +61,10 @@ def parse_pairs(files: Mapping[str, bytes]) -> list[Imported]:
             raise StoreError(f"{path}: its pair {other.rpartition('/')[2]} is missing.")
         group = groups.setdefault(path.rpartition("/")[0], secrets.token_hex(8))
         values, dims = _values(files[path], path), _dimensions(files[other], other)
-        found.append(_imported(match, path, other, values, dims, group))
-    if not found:
+        runs.append(_imported(match, path, other, values, dims, group))
+    if not runs:
         raise StoreError(f"No result was found: the layout is {LAYOUT} with its _optNos.csv.")
-    return found
+    return runs
 
 
 def _imported(
@@ -185,21 +185,21 @@ def _rows(values: list[float], dims: list[int], told: Evaluations) -> list[dict[
 
 
 def _values(data: bytes, path: str) -> list[float]:
-    found = [number for _, number in _numbers(data, path)]
-    if len(found) < 2:
-        raise StoreError(f"{path}, line {len(found)}: at least 2 values are needed.")
-    return found
+    numbers = [number for _, number in _numbers(data, path)]
+    if len(numbers) < 2:
+        raise StoreError(f"{path}, line {len(numbers)}: at least 2 values are needed.")
+    return numbers
 
 
 def _dimensions(data: bytes, path: str) -> list[int]:
-    found = []
+    numbers = []
     for line, number in _numbers(data, path):
         if number != int(number) or not 1 <= number <= 1e9:
             raise StoreError(f"{path}, line {line}: {number:g} is not a dimension.")
-        found.append(int(number))
-    if not found:
+        numbers.append(int(number))
+    if not numbers:
         raise StoreError(f"{path}, line 1: the file is empty.")
-    return found
+    return numbers
 
 
 def _check_dimensions(dims: list[int], D: int, path: str) -> None:

@@ -97,12 +97,12 @@ def _evaluations(store: Store, run_id: str) -> list[dict[str, Any]]:
     table = schema.evaluation
     with store.read() as connection:
         chosen = select(table).where(table.c.run_id == run_id).order_by(table.c.t)
-        found = [dict(row) for row in connection.execute(chosen).mappings()]
-    for one in found:
-        del one["run_id"]
-        one["T"] = one.pop("T", one.pop("patience", None))
-        one["z"] = None if one["z"] is None else base64.b64encode(one["z"]).decode()
-    return found
+        evaluations = [dict(row) for row in connection.execute(chosen).mappings()]
+    for evaluation in evaluations:
+        del evaluation["run_id"]
+        evaluation["T"] = evaluation.pop("T", evaluation.pop("patience", None))
+        evaluation["z"] = None if evaluation["z"] is None else base64.b64encode(evaluation["z"]).decode()
+    return evaluations
 
 
 def _checkpoint(store: Store, run_id: str) -> str | None:
@@ -165,7 +165,7 @@ def _imported(fields: Any) -> Imported:
     row = {name: getattr(run, name) for name in _PLAIN}
     now = time.time()
     row |= {name: min(row[name], now) for name in ("created", "started", "finished") if row[name] is not None}
-    bests = [one.best for one in run.evaluations]
+    bests = [evaluation.best for evaluation in run.evaluations]
     row |= {
         "name": name,
         "tags": tags,
@@ -181,7 +181,7 @@ def _imported(fields: Any) -> Imported:
     }
     if run.state in (*ACTIVE, "stalled"):
         row["state"] = "interrupted"  # nobody works on it here; it can be resumed
-    evaluations = [{**one.model_dump(), "z": one.point()} for one in run.evaluations]
+    evaluations = [{**evaluation.model_dump(), "z": evaluation.point()} for evaluation in run.evaluations]
     return Imported(row, evaluations, events, *_states(run, config))
 
 
@@ -246,7 +246,7 @@ class _TriedState:
         if not isinstance(state, dict):
             raise Problem(place, "not a JSON object")
         plain_value(state, place)
-        if not all(one.z for one in self._run.evaluations):
+        if not all(evaluation.z for evaluation in self._run.evaluations):
             raise Problem(place, "a run without its points cannot go on from one")
         if self._config.D > MAX_TRIED_D:
             return
@@ -260,8 +260,11 @@ class _TriedState:
 
     def _data(self) -> list[tuple[Any, float]]:
         return [
-            (np.frombuffer(one.point() or b"", dtype=f"<{one.z_type}"), math.nan if one.y is None else one.y)
-            for one in self._run.evaluations
+            (
+                np.frombuffer(evaluation.point() or b"", dtype=f"<{evaluation.z_type}"),
+                math.nan if evaluation.y is None else evaluation.y,
+            )
+            for evaluation in self._run.evaluations
         ]
 
 

@@ -83,7 +83,7 @@ def _parameters(store: Store, row: RunRow) -> list[dict[str, float]]:
     """z_1 … z_d, or x_1 … x_D, or none."""
     table = schema.evaluation
     with store.read() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             select(table.c.t.label("n"), table.c.z, table.c.z_type)
             .where(table.c.run_id == row.id)
             .order_by(table.c.t)
@@ -91,13 +91,13 @@ def _parameters(store: Store, row: RunRow) -> list[dict[str, float]]:
     in_subspace = row.method == "dsebo"
     small = RunConfig.parse(row.config).D <= MAX_PARAMETERS
     parameters: list[dict[str, float]] = []
-    for one in found:
-        if one.z is None or not (in_subspace or small):
+    for evaluation in rows:
+        if evaluation.z is None or not (in_subspace or small):
             parameters.append({})
         elif in_subspace:
-            parameters.append(_named("z", np.frombuffer(one.z, dtype=f"<{one.z_type}")))
+            parameters.append(_named("z", np.frombuffer(evaluation.z, dtype=f"<{evaluation.z_type}")))
         else:
-            parameters.append(_named("x", store.point(row.id, one.n)))
+            parameters.append(_named("x", store.point(row.id, evaluation.n)))
     return parameters
 
 
