@@ -29,6 +29,7 @@ def python_in(folder: Path, *arguments: str) -> str:
     """What a process of the copied software prints; it must end well."""
     command = [sys.executable, *arguments]
     environment = {"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    environment["DSEBO_DB"] = f"sqlite:///{folder}/own.db"
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-TREE = ("dsebo", "objectives", "pages", ".streamlit", "app.py", "pyproject.toml")
+from tests.copies import ROOT, copied_software, insert_after, python_in
+
+pytestmark = pytest.mark.slow  # eight processes, each with the imports of its own
+
 TESTS = ("__init__.py", "conformance.py", "methods/__init__.py", "methods/test_conformance.py")
 
 FILE = '''
@@ -59,8 +58,8 @@ class Toy(Optimizer):
             x = np.clip(best + self.stride * rng.standard_normal(self.D), -1.0, 1.0)
         return Candidate(t, x, x)
 '''
-BEFORE = "from dsebo.methods.bandits import BanditExtremeConfig\n"
-LINE = "from dsebo.methods.toy import ToyConfig\n"
+BEFORE = "from dsebo.methods.dcem import DcemConfig"
+LINE = "from dsebo.methods.toy import ToyConfig"
 
 FORM = """
 from streamlit.testing.v1 import AppTest
@@ -89,53 +88,39 @@ assert styles_of({"Toy walk": "toy"})["Toy walk"] == method_style("toy")
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository with one file and one line more."""
-    root = tmp_path_factory.mktemp("tree")
-    for name in TREE:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, root / name)
+    root = copied_software(tmp_path_factory.mktemp("tree"))
+    shutil.copy(ROOT / "pyproject.toml", root)
     for name in TESTS:
         (root / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "tests" / name, root / "tests" / name)
     (root / "dsebo/methods/toy.py").write_text(FILE, encoding="utf-8")
-    methods = root / "dsebo/methods/__init__.py"
-    text = methods.read_text(encoding="utf-8")
-    assert BEFORE in text
-    methods.write_text(text.replace(BEFORE, LINE + BEFORE), encoding="utf-8")
+    insert_after(root / "dsebo/methods/__init__.py", BEFORE, LINE)
     return root
 
 
-def python(tree: Path, *arguments: str) -> str:
-    """What an interpreter in the copy prints."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "DSEBO_DB": f"sqlite:///{tree}/own.db"}
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tree, env=environment, timeout=120)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
 def test_the_terminal_lists_it_where_its_line_stands(tree: Path) -> None:
-    shown = python(tree, "-m", "dsebo", "methods")
+    shown = python_in(tree, "-m", "dsebo", "methods")
     assert "toy: Toy walk" in shown
     assert "--stride" in shown
     assert shown.index("dcem: ") < shown.index("toy: ") < shown.index("bandit-extreme: ")
 
 
 def test_the_form_offers_it_and_its_settings(tree: Path) -> None:
-    python(tree, "-c", FORM)
+    python_in(tree, "-c", FORM)
 
 
 def test_it_races(tree: Path) -> None:
     small = ("--D", "20", "--d-e", "3", "--budget", "5", "--seeds", "1-2", "--stride", "0.3")
-    shown = python(tree, "-m", "dsebo", "race", "--methods", "toy,random", *small, "--json")
+    shown = python_in(tree, "-m", "dsebo", "race", "--methods", "toy,random", *small, "--json")
     assert json.loads(shown)
     assert "Toy walk, stride = 0.3" in shown
 
 
 def test_it_is_in_the_conformance_suite(tree: Path) -> None:
     suite = "tests/methods/test_conformance.py"
-    shown = python(tree, "-m", "pytest", "-q", "-k", "toy", "-p", "no:xdist", "-p", "no:randomly", suite)
+    shown = python_in(tree, "-m", "pytest", "-q", "-k", "toy", "-p", "no:xdist", "-p", "no:randomly", suite)
     assert "100%" in shown
 
 
 def test_its_cost_and_its_style_have_defaults(tree: Path) -> None:
-    python(tree, "-c", PREDICTION_AND_STYLE)
+    python_in(tree, "-c", PREDICTION_AND_STYLE)

@@ -47,8 +47,6 @@ class ToyConfig(ObjectiveConfig):
 '''
 
 FORM = """
-import os
-os.environ["DSEBO_DB"] = "sqlite:///pages.db"
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 page = AppTest.from_file("app.py", default_timeout=60)
@@ -88,7 +86,7 @@ except NoFloor as reason:
 """
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.slow  # a process for each place, with the imports of its own
 def test_a_new_kind_is_one_file_and_one_line(tmp_path: Path) -> None:
     copied = copied_software(tmp_path / "copy")
     (copied / "objectives" / "toy.py").write_text(TOY)
