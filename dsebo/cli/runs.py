@@ -15,7 +15,7 @@ from dsebo.cli.output import check_writable, progress_bar, refuse
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import count, escaped_controls, number, part, without_controls
+from dsebo.text import escaped_controls, number, part, without_controls
 from dsebo.transfer import FORMATS, import_path
 from objectives.fields import not_one_of
 
@@ -26,7 +26,7 @@ _IDS = typer.Argument(metavar="ID...", help="Ids of runs, or their first charact
 _IN_JSON = (
     *("id", "name", "group", "state", "method", "function", "seed", "budget", "n_done", "best", "d"),
     *("seconds", "speed", "minimum", "at_centre", "created", "started", "finished", "error", "source"),
-    *("deleted_at", "ghost", "config"),
+    *("deleted_at", "ghost", "note", "config"),
 )
 
 
@@ -84,6 +84,7 @@ def show_command(run_id: RunId, as_json: AsJson = False, db: Db = None) -> None:
     lines.append(f"best {number(row.best)}, d = {row.d if row.d is not None else '–'}")
     lines.append(f"minimum {number(row.minimum)}, at the centre {number(row.at_centre)}")
     lines += [f"tags {', '.join(row.tags)}"] if row.tags else []
+    lines += [f"note {row.note}"] if row.note else []
     lines += [row.error] if row.error else []
     lines += [f"ghost {row.ghost}"] if row.ghost else []
     for fork in row.config.get("forks", ()):
@@ -144,9 +145,9 @@ def import_command(
     """Import JSON bundles and results of the authors' script; of a broken file, nothing."""
     with open_store(db) as store, progress_bar() as bar:
         for file in bar.track(files, description="files"):
-            ids = import_path(store, file)
-            bar.console.print(without_controls(f"{file}: {count(len(ids), 'run')}."), markup=False)
-            for run_id in ids:
+            saved = import_path(store, file)
+            bar.console.print(without_controls(f"{file}: {saved.words}."), markup=False)
+            for run_id in saved.ids:
                 typer.echo(run_id)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from dsebo.experiments.progress import frame
 from dsebo.experiments.spec import ExperimentSpec
@@ -17,7 +17,7 @@ from dsebo.store import leases, schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, Holder, Lease, is_free, one_launch_at_a_time, shown_state
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash, owner_hash
-from dsebo.store.schema import ACTIVE
+from dsebo.store.schema import ACTIVE, ENDED
 from dsebo.store.store import Store
 
 Check = Callable[[Connection], None]  # may refuse in the transaction that it is called in
@@ -86,7 +86,8 @@ def get_experiment(store: Store, experiment_id: str) -> ExperimentRow:
 
 def list_experiments(store: Store, owner: str | None = None, limit: int | None = None) -> list[ExperimentRow]:
     """The newest first; of one owner, by the token, or of all."""
-    chosen = select(_table).order_by(_table.c.created.desc(), _table.c.id.desc()).limit(limit)
+    chosen = select(_table).where(_table.c.deleted_at.is_(None))
+    chosen = chosen.order_by(_table.c.created.desc(), _table.c.id.desc()).limit(limit)
     if owner is not None:
         chosen = chosen.where(_table.c.owner == owner_hash(owner))
     with store.read() as connection:
@@ -94,10 +95,22 @@ def list_experiments(store: Store, owner: str | None = None, limit: int | None =
 
 
 def delete_experiment(store: Store, experiment_id: str) -> None:
-    """Forget an experiment; its runs stay. A process that works on it stops."""
+    """Take an experiment off the list; its runs stay, and `restore_experiment` brings it back.
+
+    A process that works on it has lost its lease, and stops.
+    """
     with store.write() as connection:
-        full = _find(connection, experiment_id)
-        connection.execute(delete(_table).where(_table.c.id == full))
+        row = connection.execute(select(_table).where(_table.c.id == _find(connection, experiment_id))).one()
+        left = {"state": "cancelled", **NO_LEASE} if state_of(row) not in ENDED else {}
+        deleted = update(_table).where(_table.c.id == row.id).values(deleted_at=time.time(), **left)
+        connection.execute(deleted)
+
+
+def restore_experiment(store: Store, experiment_id: str) -> None:
+    """Bring a deleted experiment back to the list."""
+    with store.write() as connection:
+        full = _find(connection, experiment_id, deleted=True)
+        connection.execute(update(_table).where(_table.c.id == full).values(deleted_at=None))
 
 
 def tell(store: Store, experiment_id: str, wanted: str) -> str | None:
@@ -137,12 +150,13 @@ def state_of(row: Row[Any]) -> str:
     return shown_state(row, time.time())
 
 
-def _find(connection: Connection, experiment_id: str) -> str:
+def _find(connection: Connection, experiment_id: str, deleted: bool = False) -> str:
     """The full id of an experiment, from a prefix that only it has."""
     ids = _table.c.id
+    there = _table.c.deleted_at.is_not(None) if deleted else _table.c.deleted_at.is_(None)
     if not experiment_id:
         raise ExperimentNotFound("id is missing: the id of an experiment, which may be shortened.")
-    near = select(ids).where(ids.startswith(experiment_id.lower(), autoescape=True)).limit(2)
+    near = select(ids).where(there, ids.startswith(experiment_id.lower(), autoescape=True)).limit(2)
     matching = connection.execute(near).scalars().all()
     if not matching:
         raise ExperimentNotFound(f"id = {experiment_id!r} is not an experiment of this store.")

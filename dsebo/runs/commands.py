@@ -23,7 +23,7 @@ from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from objectives.fields import must
 
-MAX_NAME, MAX_TAG, MAX_TAGS = 200, 50, 20
+MAX_NAME, MAX_NOTE, MAX_TAG, MAX_TAGS = 200, 1000, 50, 20
 
 _run = schema.run
 
@@ -50,7 +50,7 @@ def order(store: Store, run_id: str, wanted: str, steps: int = 0) -> str | None:
 
 
 def change(store: Store, run_id: str, **values: Any) -> None:
-    """Change columns that no lease guards: name, tags, speed, deleted_at."""
+    """Change columns that no lease guards: name, tags, note, speed, deleted_at."""
     with store.write() as connection:
         connection.execute(update(_run).where(_run.c.id == run_id).values(**values))
 
@@ -100,6 +100,14 @@ def run_name(name: str, config: RunConfig) -> str:
     if config.forks:
         default += f", forked at {config.forks[-1].at}"
     return checked_name(name) or default
+
+
+def checked_note(note: str) -> str | None:
+    """One line, not too long; None of an empty one."""
+    plain = " ".join(_printable(note).split())
+    if len(plain) > MAX_NOTE:
+        raise StoreError(f"note must have at most {MAX_NOTE} characters (got {len(plain)}).")
+    return plain or None
 
 
 def checked_tags(tags: Sequence[str]) -> list[str]:

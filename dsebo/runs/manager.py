@@ -191,6 +191,11 @@ class RunManager:
         row = self._controlled(run_id, owner)
         commands.change(self.store, row.id, tags=commands.tags_json(tags))
 
+    def annotate(self, run_id: str, note: str, owner: str = LOCAL_OWNER) -> None:
+        """Another note; an empty one is none."""
+        row = self._controlled(run_id, owner)
+        commands.change(self.store, row.id, note=commands.checked_note(note))
+
     def extend(self, run_id: str, more: int, owner: str = LOCAL_OWNER) -> None:
         """More evaluations; a finished run goes on. Its patience T keeps to the first budget."""
         row = self._controlled(run_id, owner)

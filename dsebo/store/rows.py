@@ -61,6 +61,7 @@ class RunRow(NamedTuple):
     source: str
     deleted_at: float | None
     ghost: str | None = None
+    note: str | None = None
 
     @property
     def imported(self) -> bool:
@@ -179,7 +180,7 @@ def _tagged(tag: str) -> ColumnElement[bool]:
 
 
 def _mentions(words: str) -> ColumnElement[bool]:
-    places = (_run.name, _run.tags, _run.function, _run.method)
+    places = (_run.name, _run.tags, _run.function, _run.method, _run.note)
     inside = [func.lower(place).contains(words, autoescape=True) for place in places]
     return or_(_run.id.startswith(words, autoescape=True), *inside)
 

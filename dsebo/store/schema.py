@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 # The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.
@@ -79,6 +79,8 @@ run = Table(
     Column("hash", String(64)),
     # since schema 8: the run that charts draw behind it; it may be gone
     Column("ghost", String(32)),
+    # since schema 9: what its owner wrote on it
+    Column("note", Text),
     Index("run_created", "created", "id"),
     Index("run_state", "state"),
     Index("run_group", "group"),
@@ -176,5 +178,7 @@ experiment = Table(
     Column("lease_host", Text),
     Column("lease_pid", Integer),
     Column("lease_process", Text),
+    # since schema 9: off the list, but it can be brought back
+    Column("deleted_at", Double),
     Index("experiment_created", "created", "id"),
 )

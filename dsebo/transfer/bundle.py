@@ -53,6 +53,7 @@ _PLAIN = (
     "at_centre",
     "error",
     "ghost",
+    "note",
 )
 
 

@@ -82,6 +82,8 @@ def _run(run: RunData, ghost: RunData | None) -> str:
         f"{escape(run_setting_line(row.config))}<br>{row.state_words}, {count(run.t, 'evaluation')}, "
         f"best value {number(run.best)}, {duration(row.seconds)}; run {row.id}"
     )
+    if row.note:
+        about += f"<br>{escape(row.note)}"
     if ghost is not None:
         about += f"<br>In grey: {escape(ghost.row.name)}, {escape(run_setting_line(ghost.row.config))}"
     figure = figure_of(run, default_scale(row.minimum), ghost=ghost)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from dsebo import events
 from dsebo.config import MAX_BUDGET
+from dsebo.runs.commands import MAX_NOTE
 from dsebo.store.schema import STATES
 from dsebo.text import without_controls
 from objectives.fields import MAX_D, short
@@ -176,6 +177,7 @@ class RunIn(_Strict):
     # not in files of 0.1.0
     fork_points: list[ForkPointIn] = Field(default=[], max_length=MAX_BUDGET)
     ghost: Id | None = None
+    note: Annotated[Text, Field(max_length=MAX_NOTE)] | None = None
 
 
 def valid(model: type[Model], given: Any, place: tuple[int | str, ...] = ()) -> Model:

@@ -9,10 +9,12 @@ import time
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, insert, select
 
+from dsebo import text
 from dsebo.config import RunConfig
 from dsebo.runs.limits import check_run
 from dsebo.settings import ImportLimits, Settings
@@ -38,7 +40,24 @@ def import_bytes(
     """
     name = Path(filename).name or "file"
     _check_size(len(data), name)
-    return save(store, _parse(data, name), owner_hash(owner), source)
+    return save(store, _parse(data, name), owner_hash(owner), source).ids
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The ids of a file's runs, in its order; `known` are those that were in the store already."""
+
+    ids: list[str]
+    known: list[str]
+
+    @property
+    def words(self) -> str:
+        """`2 runs imported; 1 run is here already`."""
+        new, known = text.count(len(self.ids) - len(self.known), "run"), text.count(len(self.known), "run")
+        here = f"{known} {'is' if len(self.known) == 1 else 'are'} here already"
+        if not self.known:
+            return f"{new} imported"
+        return here if len(self.ids) == len(self.known) else f"{new} imported; {here}"
 
 
 class ImportDesk:
@@ -48,7 +67,7 @@ class ImportDesk:
         self._lock = threading.Lock()
         self._taken: dict[str, list[tuple[float, int, int, int]]] = {}  # time, runs, evaluations, bytes
 
-    def take(self, store: Store, settings: Settings, data: bytes, filename: str, owner: str) -> list[str]:
+    def take(self, store: Store, settings: Settings, data: bytes, filename: str, owner: str) -> Saved:
         """As `import_bytes`, or LimitExceeded with the figure and the limit."""
         name, whose = Path(filename).name or "file", owner_hash(owner)
         limits = settings.import_limits
@@ -64,9 +83,9 @@ class ImportDesk:
                 check_run(settings.owner_limits, config, run.run["budget"])
             new = (len(runs), sum(len(run.evaluations) for run in runs), len(data))
             self._check(limits, whose, new)
-            ids = save(store, runs, whose, IMPORTED)
+            saved = save(store, runs, whose, IMPORTED)
             self._taken.setdefault(whose, []).append((time.monotonic(), *new))
-        return ids
+        return saved
 
     def _check(self, limits: ImportLimits, owner: str, new: tuple[int, int, int]) -> None:
         recent = [one for one in self._taken.get(owner, []) if time.monotonic() - one[0] < _DAY]
@@ -83,7 +102,7 @@ class ImportDesk:
                 )
 
 
-def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = IMPORTED) -> list[str]:
+def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = IMPORTED) -> Saved:
     """The same for a path: also a folder, or one CSV of a pair, whose path says the config."""
     try:
         if path.is_dir():
@@ -91,20 +110,28 @@ def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str 
         if path.suffix == ".csv":
             return save(store, parse_pairs(_pair(path)), owner_hash(owner), source)
         _check_size(path.stat().st_size, path.name)
-        return import_bytes(store, path.read_bytes(), path.name, owner, source)
+        return save(store, _parse(path.read_bytes(), path.name), owner_hash(owner), source)
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> list[str]:
-    """Store these runs in one transaction; their ids, new where one is taken."""
+def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> Saved:
+    """Store these runs in one transaction; their ids, new where one is taken.
+
+    A file that comes back to where it was written makes no second copy of a run.
+    """
     with store.write() as connection:
         ids = schema.run.c.id
         wanted = [run.run["id"] for run in runs if run.run.get("id")]
         taken = set(connection.execute(select(ids).where(ids.in_(wanted))).scalars())
         groups = _own_groups(connection, {run.run["group"] for run in runs})
-        saved = []
+        saved, known = [], []
         for imported in runs:
+            same = _same(connection, imported) if source == IMPORTED else None
+            if same is not None:
+                saved.append(same)
+                known.append(same)
+                continue
             run_id = imported.run.get("id")
             if not run_id or run_id in taken:
                 run_id = secrets.token_hex(16)
@@ -121,7 +148,21 @@ def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> lis
             ):
                 if rows:
                     connection.execute(insert(table), [{"run_id": run_id, **one} for one in rows])
-    return saved
+    return Saved(saved, known)
+
+
+def _same(connection: Connection, imported: Imported) -> str | None:
+    """The run of this store with the same settings, arithmetic and evaluations."""
+    run, evaluation = schema.run.c, schema.evaluation.c
+    values = [(one["t"], one["y"]) for one in imported.evaluations]
+    hash = imported.run.get("hash")
+    task = run.config == imported.run["config"] if hash is None else run.hash == hash
+    alike = select(run.id).where(task, run.hash.is_not_distinct_from(hash), run.deleted_at.is_(None))
+    for run_id in connection.execute(alike.where(run.n_done == len(values))).scalars().all():
+        own = select(evaluation.t, evaluation.y).where(evaluation.run_id == run_id).order_by(evaluation.t)
+        if [tuple(row) for row in connection.execute(own)] == values:
+            return str(run_id)
+    return None
 
 
 def _own_groups(connection: Connection, wanted: set[str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ def frame(store: Store, ids: Sequence[str]) -> pd.DataFrame:
 def export_csv(store: Store, ids: Sequence[str]) -> bytes:
     """As CSV; floats have all their digits."""
     table = frame(store, ids)
-    for name in ("name", "tags"):
+    for name in ("name", "tags", "note"):
         if name in table:
             table[name] = table[name].map(_no_formula)
     return table.to_csv(index=False, lineterminator="\n").encode()
@@ -51,6 +51,7 @@ def _about(row: RunRow) -> dict[str, Any]:
         "name": row.name,
         "group": row.group,
         "tags": " ".join(row.tags),
+        "note": row.note or "",
         "state": row.state,
         "source": row.source,
         "minimum": row.minimum,

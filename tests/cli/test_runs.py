@@ -46,7 +46,7 @@ def test_names_and_texts_are_printed_as_they_are(
     (tmp_path / "[").mkdir()
     odd = tmp_path / "[" / "x].json"
     odd.write_bytes(export_json(store, two))
-    assert "2 runs" in call("import", str(odd)).output
+    assert "2 runs are here" in " ".join(call("import", str(odd)).output.split())
     assert call("runs").output.count("finished, imported") == 2
 
 

@@ -17,6 +17,7 @@ from dsebo.experiments.records import (
     get_experiment,
     list_experiments,
     progress,
+    restore_experiment,
     tell,
 )
 from dsebo.experiments.spec import ExperimentSpec
@@ -42,6 +43,8 @@ def test_a_run_carries_its_hash_and_takes_it_along(store: Store) -> None:
     assert stored_hash(store, run_id) == config_hash(config)
     assert config_hash(config) != config_hash(config.with_seed(99))
     bundle = export_json(store, [run_id])
+    with store.write() as connection:
+        connection.execute(schema.run.delete())
     again = import_bytes(store, bundle, "runs.json")[0]
     assert stored_hash(store, again) == config_hash(config)
     unknown = json.loads(bundle)
@@ -52,6 +55,8 @@ def test_a_run_carries_its_hash_and_takes_it_along(store: Store) -> None:
 
 def undo_forks(connection: Connection) -> None:
     """Back to before schema 8."""
+    connection.execute(text("ALTER TABLE run DROP COLUMN note"))
+    connection.execute(text("ALTER TABLE experiment DROP COLUMN deleted_at"))
     connection.execute(text("DROP TABLE fork_point"))
     connection.execute(text("ALTER TABLE run DROP COLUMN ghost"))
 
@@ -201,6 +206,10 @@ def test_sweeps_are_listed_found_and_deleted(store: Store) -> None:
             get_experiment(store, bad)
     delete_experiment(store, first)
     assert [row.id for row in list_experiments(store)] == [second]
+    with pytest.raises(ExperimentNotFound, match="is not an experiment"):
+        get_experiment(store, first)
+    restore_experiment(store, first)
+    assert get_experiment(store, first).state == "cancelled"  # nobody works on it any more
 
 
 def test_what_is_wanted_reaches_an_experiment_at_work_and_no_other(store: Store) -> None:

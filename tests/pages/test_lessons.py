@@ -91,8 +91,9 @@ def test_a_forged_run_is_no_answer(manager: RunManager) -> None:
     predict(open_page("lessons", lesson="tiny"), 9)
     wait_for(lambda: manager.store.list_runs()[0].state == "finished")
     true = manager.store.list_runs()[0]
-    forged = import_bytes(manager.store, export_json(manager.store, [true.id]), "run.json")[0]
+    bundle = export_json(manager.store, [true.id])
     manager.delete(true.id)
+    forged = import_bytes(manager.store, bundle, "run.json")[0]
     predict(open_page("lessons", lesson="tiny"), 9)
     assert manager.store.count_runs() == 2  # it was computed again
     at = open_page("lessons", lesson="tiny", guess="9", runs=forged[:12])

@@ -108,13 +108,17 @@ def test_speed_is_evaluations_a_second(store: Store, manager: RunManager) -> Non
     manager.cancel(run_id)
 
 
-def test_cancel_delete_restore_rename_tag(store: Store, manager: RunManager) -> None:
+def test_cancel_delete_restore_rename_tag_annotate(store: Store, manager: RunManager) -> None:
     run_id = manager.launch(small(budget=100, method="random"), speed=20)[0]
     wait_for(lambda: done(store, run_id) >= 1)
     manager.rename(run_id, "  new \n name ")
     manager.tag(run_id, ["b", "a", "b", " "])
+    manager.annotate(run_id, " seen \n at noon\x07 ")
     row = store.get_run(run_id)
-    assert (row.name, row.tags) == ("new name", ("b", "a"))
+    assert (row.name, row.tags, row.note) == ("new name", ("b", "a"), "seen at noon")
+    assert store.count_runs(RunFilter(search="NOON")) == 1
+    with pytest.raises(StoreError, match="note must have at most 1000 characters \\(got 1001\\)"):
+        manager.annotate(run_id, "x" * 1001)
     manager.delete(run_id)
     assert store.list_runs() == []
     assert [row.id for row in store.list_runs(RunFilter(deleted=True))] == [run_id]

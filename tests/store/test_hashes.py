@@ -53,7 +53,7 @@ def test_a_run_of_0_1_0_is_found_by_its_config(tmp_path: Path) -> None:
     for run_id in [IDS["finished"], *IDS["race"], *IDS["sweep_runs"]]:
         assert run_id in with_hash(store, store.config(run_id))
         assert store.get_run(run_id).config["objective"]["kind"] == "embedded"
-    again = import_path(store, FIXTURES / "files_0_1_0" / "interrupted.json")
+    again = import_path(store, FIXTURES / "files_0_1_0" / "interrupted.json").ids
     assert set(again) <= set(with_hash(store, store.config(IDS["interrupted"])))
     store.close()
 

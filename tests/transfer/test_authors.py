@@ -78,7 +78,7 @@ def test_names_folders_and_groups(store: Store, tmp_path: Path) -> None:
         file.write_bytes(data)
         (file.parent / "notes.txt").write_text("not a result")
         file.with_name(file.name.replace("seed_3", "seed_4")).write_bytes(data)
-    ids = import_path(store, tmp_path / "results")
+    ids = import_path(store, tmp_path / "results").ids
     rows = [store.get_run(run_id) for run_id in ids]
     assert sorted((row.function, row.seed) for row in rows) == [
         ("dixon-price", 3),
@@ -90,7 +90,7 @@ def test_names_folders_and_groups(store: Store, tmp_path: Path) -> None:
     short = next(row for row in rows if row.function == "sphere")
     assert (short.state, short.budget) == ("interrupted", 24)
     assert short.error == "Imported with 12 of 24 evaluations."
-    one = import_path(store, tmp_path / "results/Dixon-12/100-10/12.0/seed_4_optNos.csv")
+    one = import_path(store, tmp_path / "results/Dixon-12/100-10/12.0/seed_4_optNos.csv").ids
     assert store.get_run(one[0]).seed == 4
     savetxt = [f"{d:.18e}" for d in DIMS]
     assert import_bytes(store, zipped(pair(dims=savetxt)), "r.zip")

@@ -17,7 +17,9 @@ from dsebo.transfer import export_json, import_bytes, import_path, loading
 from tests.small import history, reference, small
 
 
-def test_a_bundle_imports_again_losslessly(store: Store, two: list[str], any_url: str) -> None:
+def test_a_bundle_imports_again_losslessly(
+    store: Store, two: list[str], any_url: str, tmp_path: Path
+) -> None:
     if any_url.startswith("sqlite"):
         any_url = any_url.replace("runs.db", "other.db")
     other = Store.open(any_url)
@@ -28,9 +30,18 @@ def test_a_bundle_imports_again_losslessly(store: Store, two: list[str], any_url
         assert history(other, run_id) == history(store, run_id)
         assert other.get_run(run_id).source == "imported"
         assert (other.point(run_id, 2) == store.point(run_id, 2)).all()
-    again = import_bytes(other, data, "bundle.json")
-    assert set(again).isdisjoint(two)
-    assert other.count_runs() == 4
+    assert import_bytes(other, data, "bundle.json") == two  # they are there: no second copies
+    assert other.count_runs() == 2
+    changed = json.loads(data)
+    worse = next(one for one in changed["runs"][0]["evaluations"] if one["y"] > one["best"])
+    worse["y"] += 1.0
+    file = tmp_path / "bundle.json"
+    file.write_text(json.dumps(changed))
+    saved = import_path(other, file)
+    assert saved.ids[0] not in two  # same settings, but it says something else
+    assert saved.known == saved.ids[1:] == two[1:]
+    assert saved.words == "1 run imported; 1 run is here already"
+    assert other.count_runs() == 3
     assert json.loads(data)["runs"][0]["name"] == "=1+1"
     assert b"owner" not in data
     other.close()
@@ -142,7 +153,7 @@ FILES_0_1_0 = Path(__file__).parents[1] / "fixtures" / "files_0_1_0"
 def test_bundles_of_0_1_0_import(store: Store, name: str) -> None:
     file = FILES_0_1_0 / f"{name}.json"
     runs = json.loads(file.read_text(encoding="utf-8"))["runs"]
-    ids = import_path(store, file)
+    ids = import_path(store, file).ids
     assert ids == [run["id"] for run in runs]
     for run in runs:
         row = store.get_run(run["id"])

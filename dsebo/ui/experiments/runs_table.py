@@ -14,7 +14,7 @@ from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import BUNDLED, IMPORTED, RUN, STATES
 from dsebo.store.store import Store
-from dsebo.text import count, function_name, method_name, plain
+from dsebo.text import function_name, method_name, plain
 from dsebo.transfer import ImportDesk
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
@@ -195,8 +195,8 @@ def upload(store: Store) -> None:
             return
         try:
             data = file.getvalue()
-            ids = _DESK.take(store, settings, data, file.name, session.owner())
-            st.toast(f"{count(len(ids), 'run')} imported.")
+            saved = _DESK.take(store, settings, data, file.name, session.owner())
+            st.toast(f"{saved.words}.")
         except StoreError as error:
             st.session_state["upload refused"] = str(error)
         # An uploader of another key: the server forgets the file, whatever came of it.
