@@ -108,7 +108,7 @@ def main() -> None:
 
 def _hold(manager: RunManager, run_id: str) -> None:
     """Let a finished run live again, and pause it: it is polled, and changes when we say so."""
-    manager.set_speed(run_id, 0.01)
+    manager.set_speed(run_id, 0.05)
     manager.extend(run_id, 100)
     manager.pause(run_id)
     for _ in range(600):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from dsebo.charts import theme
@@ -15,8 +13,7 @@ HEIGHT = 150
 SHADES = [[0.0, theme.BLUE], [0.5, theme.SKY], [1.0, "#F3F6F8"]]
 
 
-@lru_cache(maxsize=128)
-def function_picture(name: str, c: float) -> bytes:
+def function_picture(name: str, c: float) -> Sketch:
     """Contours of the function of two variables, shifted by c; its minimum and the centre marked.
 
     Colour is the logarithm of the height above the lowest value: dark is low.
@@ -54,7 +51,7 @@ def function_picture(name: str, c: float) -> bytes:
         half = (base.upper - base.lower) / 2
         x, y = middle + half * objective.minimiser
         _mark(sketch, float(x), float(y), "circle", theme.VERMILLION, "minimum")
-    return str(sketch.figure().to_json()).encode()
+    return sketch
 
 
 def _mark(sketch: Sketch, x: float, y: float, symbol: str, colour: str, name: str) -> None:

@@ -45,17 +45,22 @@ def common_span(runs: Sequence[RunData], scale: Scale) -> tuple[float, float]:
     return min(low for low, _ in spans), max(high for _, high in spans)
 
 
-def figure_of(
+def figure_of(data: RunData, scale: Scale, chosen: int | None = None, **drawing: Any) -> go.Figure:
+    """The chart of a run, checked: for files, and for drawing on."""
+    return sketch_of(data, scale, chosen, **drawing).figure()
+
+
+def sketch_of(
     data: RunData,
     scale: Scale,
     chosen: int | None = None,
     value_range: tuple[float, float] | None = None,
     axis_end: int | None = None,
     ghost: RunData | None = None,
-) -> go.Figure:
+) -> Sketch:
     """The chart of a run; a replay fixes its axes to those of the finished run."""
     behind = None if ghost is None else curves_of(ghost)
-    figure = run_figure(
+    sketch = run_sketch(
         data.evaluations,
         data.changes,
         references(data.row),
@@ -66,11 +71,18 @@ def figure_of(
         revision=f"{data.row.id} {scale}",
         ghost=behind,
     )
-    figure.layout.meta = {**figure.layout.meta, "file": f"dsebo-{data.row.id[:8]}"}
-    return figure
+    sketch.layout["meta"] |= {"file": f"dsebo-{data.row.id[:8]}"}
+    return sketch
 
 
 def run_figure(
+    evaluations: pd.DataFrame, changes: Sequence[Event], references: References, budget: int, **drawing: Any
+) -> go.Figure:
+    """See `run_sketch`."""
+    return run_sketch(evaluations, changes, references, budget, **drawing).figure()
+
+
+def run_sketch(
     evaluations: pd.DataFrame,
     changes: Sequence[Event],
     references: References,
@@ -80,7 +92,7 @@ def run_figure(
     value_range: tuple[float, float] | None = None,
     revision: str = "run",
     ghost: Curves | None = None,
-) -> go.Figure:
+) -> Sketch:
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
     With a column `floor` in `evaluations`, the space above F* is split there into two kinds of error.
@@ -102,7 +114,7 @@ def run_figure(
         _draw_slopes(sketch, changes, event, budget, ghost)
         if event is not None:
             sketch.upright(event["t"])
-    return sketch.figure()
+    return sketch
 
 
 def value_span(

@@ -165,9 +165,16 @@ class Sketch:
         self.notes.append({"text": text, "showarrow": False, **place})
 
     def figure(self) -> go.Figure:
-        """The finished figure. The empty template keeps Plotly's own off the wire."""
+        """The finished figure, checked."""
+        return go.Figure(self.to_plotly_json())
+
+    def to_plotly_json(self) -> dict[str, Any]:
+        """What a browser draws, as it is: the check takes longer than all else of a refresh.
+
+        The empty template keeps Plotly's own off the wire.
+        """
         whole = {**self.layout, "annotations": self.notes, "shapes": self.shapes, "template": {}}
-        return go.Figure(data=self.traces, layout=whole)
+        return {"data": self.traces, "layout": whole}
 
 
 # --- who has which colour and dash ---

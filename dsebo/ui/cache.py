@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import pandas as pd
+import plotly.graph_objects as go
 
 from dsebo.charts.curves import Curves, finished_curves
+from dsebo.charts.theme import Sketch
 from dsebo.experiments.findings import Report, finished, report
 from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.store import Store
+from dsebo.ui.wire import Frame
 
 RUNS_KEPT = 1200  # of all that is being watched
 FIGURES_KEPT = 200
@@ -93,7 +96,7 @@ class SharedCache:
 
     def __init__(self) -> None:
         self._runs: Shelf[_Watched] = Shelf(RUNS_KEPT)
-        self._figures: Shelf[bytes] = Shelf(FIGURES_KEPT)
+        self._figures: Shelf[Frame] = Shelf(FIGURES_KEPT)
         self._curves: Shelf[Curves] = Shelf(CURVES_KEPT)
         self._reports: Shelf[Report] = Shelf(64)
         self._read: Shelf[tuple[float, object]] = Shelf(FIGURES_KEPT)
@@ -148,9 +151,9 @@ class SharedCache:
         """Read everything again at the next look: someone has just done something to it."""
         self._read.clear()
 
-    def figure(self, key: Hashable, build: Callable[[], bytes]) -> bytes:
+    def figure(self, key: Hashable, build: Callable[[], go.Figure | Sketch]) -> Frame:
         """The figure of that key; built by whoever asks first, while the others wait for it."""
-        return self._figures.made(key, build)
+        return self._figures.made(key, lambda: Frame(build().to_plotly_json()))
 
     def rate(self, run_id: str) -> float | None:
         """Evaluations per second of late; None while it is not known."""

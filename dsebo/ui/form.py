@@ -15,6 +15,7 @@ from dsebo.charts.function import function_picture
 from dsebo.config import BARE, FUNCTION, METHODS, RunConfig, flat_config, parse_flat
 from dsebo.parsing import OF_LAUNCH, launch_fields
 from dsebo.text import function_name, method_name, value_text
+from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import field_input
 from dsebo.ui.live import live_chart
 from objectives import kind_of
@@ -132,7 +133,10 @@ class Form:
         self._pairs(names)
         if "seed" not in self.without and kind_of(now["function"]) == "embedded":
             c = float(complete(now).get("c") or 0.0)
-            live_chart(function_picture(now["function"], c), key="function_picture")
+            picture = SHARED.figure(
+                ("function", now["function"], c), lambda: function_picture(now["function"], c)
+            )
+            live_chart(picture, key="function_picture")
         self._pairs(plain)
         with st.expander("More settings"):
             if more is not None:

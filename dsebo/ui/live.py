@@ -11,47 +11,11 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-CSS = """
-.live-chart { width: 100%; min-height: 60px; }
-.live-chart-files { display: flex; gap: 0.5rem; }
-.live-chart-files button {
-  font: inherit; font-size: 0.875rem; color: var(--st-text-color); background: none;
-  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius);
-  padding: 0.35rem 0.8rem; cursor: pointer;
-}
-.live-chart-files button:hover { border-color: var(--st-primary-color); }
-"""
-FEED_CSS = """
-.feed-title { font-size: 1.5rem; font-weight: 600; margin: 0; }
-.feed { display: flex; flex-direction: column; gap: 0.6rem; font-size: 1rem; line-height: 1.55; }
-.feed-line {
-  font: inherit; text-align: left; color: var(--st-text-color); background: none; border: 0;
-  border-left: 4px solid rgba(132, 137, 143, 0.3); padding: 0.1rem 0 0.1rem 0.9rem;
-}
-button.feed-line { cursor: pointer; }
-button.feed-line:hover, button.feed-line:focus-visible {
-  border-left-color: #D55E00; background: rgba(132, 137, 143, 0.1); outline: none;
-}
-.feed-chosen { border-left-color: #D55E00; }
-.feed details { display: contents; }
-.feed summary { cursor: pointer; }
-"""
-STATUS_CSS = """
-.status { display: flex; flex-direction: column; gap: 1rem; }
-.status-numbers { display: flex; flex-wrap: wrap; gap: 0.4rem 2.6rem; }
-.status-label { font-size: 0.875rem; line-height: 1.6; }
-.status-value { font-size: 1.9rem; line-height: 1.25; white-space: nowrap; }
-.status-bar {
-  height: 0.5rem; margin-top: 0.35rem; border-radius: 0.25rem; overflow: hidden;
-  background: rgba(132, 137, 143, 0.2);
-}
-.status-filled { height: 100%; background: var(--st-primary-color); transition: width 0.2s; }
-/* What just happened stands where the eye is; its room is kept, so that charts do not jump. */
-.status-newest {
-  border-left: 4px solid #D55E00; padding-left: 0.9rem; font-size: 1.06rem; line-height: 1.5;
-  min-height: 3.1em; display: flex; align-items: center;
-}
-"""
+from dsebo.ui.refresh import by_timer
+from dsebo.ui.wire import Frame
+
+# Each component's function in the library.
+FUNCTIONS = {"live_chart": "dseboLiveChart", "live_feed": "dseboFeed", "live_status": "dseboStatus"}
 
 
 def _calling(function: str) -> str:
@@ -78,7 +42,7 @@ def plotly_js() -> str:
 
 @cache
 def _library_source() -> str:
-    ours = [_read(name) for name in ("live_chart.js", "feed.js", "status.js")]
+    ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js")]
     return "\n".join([plotly_js(), *ours, "export default function () {}"])
 
 
@@ -107,23 +71,37 @@ def load() -> None:
     _component("plotly_library", js=_library_source())(key="plotly_library", height=1)
 
 
-def live_chart(figure: bytes | go.Figure, key: str) -> int | None:
-    """Show a figure; returns the t of a convergence that was just clicked."""
-    data = figure if isinstance(figure, bytes) else figure.to_json().encode()
-    chart = _component("live_chart", css=CSS, js=_calling("dseboLiveChart"))
-    return _clicked(chart(key=key, data=data, on_chosen_change=_nothing))
+def live_chart(figure: Frame | go.Figure, key: str) -> int | None:
+    """Show a figure; returns the t of a convergence that was just clicked.
+
+    What many look at, or again and again, is a frame from `SHARED.figure`.
+    """
+    frame = figure if isinstance(figure, Frame) else Frame(figure.to_plotly_json())
+    return _clicked(_send("live_chart", frame, key))
 
 
 def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str) -> int | None:
-    """Show sentences; returns the t of one that was just clicked."""
-    feed = _component("live_feed", css=FEED_CSS, js=_calling("dseboFeed"))
-    data = {"entries": list(entries), "chosen": chosen}
-    return _clicked(feed(key=key, data=data, on_chosen_change=_nothing))
+    """Show sentences, newest first; returns the t of one that was just clicked."""
+    oldest_first = list(entries)[::-1]  # what is new comes at the end of what was sent
+    return _clicked(_send("live_feed", Frame({"entries": oldest_first, "chosen": chosen}), key))
 
 
 def live_status(data: Mapping[str, Any], key: str) -> None:
     """Show where a run stands (`dsebo.ui.run.status`)."""
-    _component("live_status", css=STATUS_CSS, js=_calling("dseboStatus"))(key=key, data=dict(data))
+    _send("live_status", Frame(data), key)
+
+
+def _send(name: str, frame: Frame, key: str) -> Mapping[str, Any]:
+    """What is new since this browser's last refresh; the whole where the page is drawn as a whole."""
+    place = f"sent {key}"
+    before = st.session_state.get(place) if by_timer() else None
+    st.session_state[place] = frame
+    return _component(name, js=_calling(FUNCTIONS[name]))(
+        key=key,
+        data=frame.whole() if before is None else frame.since(before),
+        on_chosen_change=_nothing,
+        on_whole_change=lambda: st.session_state.pop(place, None),
+    )
 
 
 def _clicked(result: Mapping[str, Any]) -> int | None:

@@ -49,7 +49,7 @@ def _refresh(
     look: Callable[[], Look[Content]], draw: Callable[[Content], None], seen: list[Look[Content]]
 ) -> None:
     """`seen` holds what was last drawn, which stays while the database is away."""
-    if _by_timer():
+    if by_timer():
         before = seen[0]
         try:
             seen[0] = look()
@@ -60,7 +60,7 @@ def _refresh(
     try:
         draw(seen[0].content)
     except StoreAway as error:  # a drawing may have to read too
-        if not _by_timer():
+        if not by_timer():
             raise
         say_waiting(error)
 
@@ -77,7 +77,7 @@ def say_waiting(error: StoreAway) -> None:
 
 
 def _try_again() -> None:
-    if _by_timer():
+    if by_timer():
         st.rerun()
 
 
@@ -88,7 +88,7 @@ def _alike(every: float | None, before: float | None) -> bool:
     return 0.7 < every / before < 1.5
 
 
-def _by_timer() -> bool:
+def by_timer() -> bool:
     """Whether only a part of the page is being drawn again, not the whole."""
     context = get_script_run_ctx()
     return bool(context and context.fragment_ids_this_run)

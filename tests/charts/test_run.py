@@ -157,5 +157,4 @@ def test_a_ghost_is_drawn_in_grey_behind_the_run(
 
 @pytest.mark.parametrize("name", names())
 def test_every_function_has_a_picture(name: str) -> None:
-    picture = json.loads(function_picture(name, 0.5))
-    assert picture["data"][0]["type"] == "contour"
+    assert function_picture(name, 0.5).figure().data[0].type == "contour"

@@ -97,9 +97,9 @@ def said(at: AppTest) -> str:
 
 
 def components(at: AppTest) -> list[dict[str, Any]]:
-    """The data of the page's own components, but for the charts'."""
-    found = [c.proto.json or c.proto.mixed.json for c in at.get("bidi_component")]
-    return [json.loads(data) for data in found if data]
+    """What the page's own components are sent: all of it, as pages are drawn whole here."""
+    found = [c.proto.bytes for c in at.get("bidi_component")]
+    return [json.loads(data)["whole"] for data in found if data]
 
 
 def shown_best(at: AppTest) -> str:

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from dsebo.charts.theme import Sketch
 from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.ui.cache import FIGURES_KEPT, SharedCache
@@ -33,10 +34,10 @@ def test_data_is_read_on_to_the_same_as_read_whole(manager: RunManager) -> None:
 def test_a_figure_is_built_once_for_all_who_watch() -> None:
     shared, built = SharedCache(), []
 
-    def build() -> bytes:
+    def build() -> Sketch:
         built.append(1)
         time.sleep(0.05)
-        return b"figure"
+        return Sketch({})
 
     browsers = [threading.Thread(target=shared.figure, args=("key", build)) for _ in range(30)]
     for browser in browsers:
@@ -45,7 +46,7 @@ def test_a_figure_is_built_once_for_all_who_watch() -> None:
         browser.join()
     assert len(built) == 1
     for key in range(FIGURES_KEPT + 50):
-        shared.figure(key, lambda: b"")
+        shared.figure(key, lambda: Sketch({}))
     assert len(shared._figures) == FIGURES_KEPT
 
 

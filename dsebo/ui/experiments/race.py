@@ -49,8 +49,7 @@ def show_race(runs: Sequence[RunData], total: int, budget: int, seeds: int = 1) 
     _standings(lanes, seeds)
     st.markdown("#### Time spent", help="Seconds of one core a run has taken so far, on average.")
     live_chart(
-        SHARED.figure(("time", *_drawn_of(runs)), lambda: _json(time_figure(time_spent(lanes)))),
-        key="race_time",
+        SHARED.figure(("time", *_drawn_of(runs)), lambda: time_figure(time_spent(lanes))), key="race_time"
     )
     _arms(runs)
 
@@ -62,16 +61,12 @@ def _curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
         band = choose_band("race_band")
         scale = choose_scale(f"race_scale {begin}", begin)
     key = ("race", band, scale, *_drawn_of(runs))
-    live_chart(SHARED.figure(key, lambda: _json(_figure(lanes, band, scale))), key="race_chart")
+    live_chart(SHARED.figure(key, lambda: _figure(lanes, band, scale)), key="race_chart")
 
 
 def _drawn_of(runs: Sequence[RunData]) -> tuple[tuple[str, int, str], ...]:
     """All that the charts depend on: they are drawn once for all who watch."""
     return tuple((run.row.id, run.t, run.row.state) for run in runs)
-
-
-def _json(figure: go.Figure) -> bytes:
-    return bytes(figure.to_json().encode())
 
 
 def _figure(lanes: Lanes, band: BandKind, scale: Scale) -> go.Figure:

@@ -56,7 +56,7 @@ def _drawn(
 ) -> None:
     """A figure that is built once for all who look at the same runs in the same way."""
     place = ("sweep", row.id, ended_runs(frame), look, *what)
-    live_chart(SHARED.figure(place, lambda: build().to_json().encode()), key=key)
+    live_chart(SHARED.figure(place, build), key=key)
 
 
 def _choose_look(row: ExperimentRow, frame: pd.DataFrame) -> Look:

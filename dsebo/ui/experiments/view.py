@@ -25,6 +25,7 @@ from dsebo.ui.experiments.form import Draft, ExperimentForm
 from dsebo.ui.experiments.results import show_results
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching, pace
+from dsebo.ui.wire import Frame
 from objectives.fields import ConfigError
 
 SLOWEST_START = 1.0  # seconds between two refreshes of an experiment, at least
@@ -206,9 +207,9 @@ def _show_sweep(row: ExperimentRow, frame: pd.DataFrame) -> None:
     show_results(row, frame)
 
 
-def _grid(row: ExperimentRow, frame: pd.DataFrame) -> bytes:
+def _grid(row: ExperimentRow, frame: pd.DataFrame) -> Frame:
     key = ("sweep grid", row.id, tuple(frame["state"]), tuple(frame["n_done"]))
-    return SHARED.figure(key, lambda: grid_figure(frame, row.spec.fields).to_json().encode())
+    return SHARED.figure(key, lambda: grid_figure(frame, row.spec.fields))
 
 
 def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:

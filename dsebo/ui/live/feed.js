@@ -5,7 +5,7 @@ const feeds = new WeakMap(); // parent element -> list element
 const SHOWN = 6;
 
 window.dseboFeed = function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { parentElement, setTriggerValue } = component;
   let list = feeds.get(parentElement);
   if (!list) {
     list = document.createElement("div");
@@ -13,11 +13,10 @@ window.dseboFeed = function (component) {
     parentElement.appendChild(list);
     feeds.set(parentElement, list);
   }
-  const state = JSON.stringify(data);
-  if (list.dataset.state === state) return;
-  list.dataset.state = state;
+  const data = window.dseboReceive(component);
+  if (!data) return;
   const wasOpen = !!list.querySelector("details[open]");
-  const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue));
+  const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue)).reverse();
   list.replaceChildren(feedTitle(), ...lines.slice(0, SHOWN));
   if (!lines.length) list.append("Nothing yet. Each convergence will be explained here.");
   if (lines.length > SHOWN) list.appendChild(earlier(lines.slice(SHOWN), wasOpen));

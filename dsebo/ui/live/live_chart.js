@@ -2,22 +2,20 @@
 // the reader's zoom stays. Colours of text and grid are the page's own, light or dark.
 
 const charts = new WeakMap(); // parent element -> {host, figure, send}
-const decoder = new TextDecoder();
 
 // This file goes along with plotly.js, once; the component itself only calls it, as a component's
 // own code is sent again with each of its updates.
 window.dseboLiveChart = function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { parentElement, setTriggerValue } = component;
   let chart = charts.get(parentElement);
   if (!chart) {
     chart = mount(parentElement);
     charts.set(parentElement, chart);
   }
   chart.send = (t) => setTriggerValue("chosen", t);
-  const text = typeof data === "string" ? data : decoder.decode(data);
-  if (text !== chart.text) {
-    chart.text = text;
-    chart.figure = JSON.parse(text);
+  const figure = window.dseboReceive(component);
+  if (figure) {
+    chart.figure = figure;
     draw(chart);
   }
   return () => unmount(parentElement);
@@ -30,7 +28,7 @@ function mount(parentElement) {
   const files = document.createElement("div");
   files.className = "live-chart-files";
   parentElement.appendChild(files);
-  const chart = { host, files, figure: null, text: null, send: null, drawn: false };
+  const chart = { host, files, figure: null, send: null, drawn: false };
   chart.resize = new ResizeObserver(() => chart.drawn && draw(chart));
   chart.resize.observe(host);
   // A redraw would cut off a zoom that is being drawn: it waits for the mouse to be let go.

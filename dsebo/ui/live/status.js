@@ -4,13 +4,15 @@
 const statuses = new WeakMap(); // parent element -> root element
 
 window.dseboStatus = function (component) {
-  const { data, parentElement } = component;
+  const { parentElement } = component;
   let root = statuses.get(parentElement);
   if (!root) {
     root = make("div", "status");
     parentElement.appendChild(root);
     statuses.set(parentElement, root);
   }
+  const data = window.dseboReceive(component);
+  if (!data) return;
   const numbers = make("div", "status-numbers");
   numbers.append(...data.numbers.map(statusNumber));
   const parts = [numbers, make("div", "status-newest", data.newest)];

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.charts.explain import feed, steps
-from dsebo.charts.run import figure_of
+from dsebo.charts.run import sketch_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import StoreError
@@ -20,6 +20,7 @@ from dsebo.ui.live import live_chart, live_feed
 from dsebo.ui.refresh import GOES_ON, Look, keep_watching, pace
 from dsebo.ui.run import floors
 from dsebo.ui.run.status import status
+from dsebo.ui.wire import Frame
 
 STATE_WORDS = {
     "queued": "Waiting for a free place: others are at work. It starts by itself.",
@@ -137,7 +138,7 @@ def _ghost(row: RunRow) -> RunData | None:
     return None if ghost is None or ghost.row.deleted_at is not None else ghost
 
 
-def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> bytes:
+def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> Frame:
     """The charts, drawn once for all who watch."""
     event = data.chosen(chosen)
     key = (
@@ -151,7 +152,7 @@ def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> 
         *((one.row.id, one.t) if isinstance(one, RunData) else one for one in drawing.values()),
         data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
     )
-    return SHARED.figure(key, lambda: figure_of(data, scale, chosen, **drawing).to_json().encode())
+    return SHARED.figure(key, lambda: sketch_of(data, scale, chosen, **drawing))
 
 
 def _choose(place: str, clicked: int | None) -> None:

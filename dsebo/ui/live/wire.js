@@ -1,0 +1,54 @@
+// What a component is sent (dsebo/ui/wire.py): the whole of its state, or what has changed since a
+// state that it has. Where messages were lost, it asks for the whole.
+
+const received = new WeakMap(); // parent element -> {number, value, asked}
+const decoder = new TextDecoder();
+
+// The component's state where it is another than before, else null.
+window.dseboReceive = function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  if (!received.has(parentElement)) received.set(parentElement, { number: null, value: null });
+  const known = received.get(parentElement);
+  const message = JSON.parse(typeof data === "string" ? data : decoder.decode(data));
+  if (message.to === known.number) return null;
+  const next = nextState(known, message);
+  if (next === undefined) {
+    if (known.asked !== message.to) setTriggerValue("whole", message.to);
+    known.asked = message.to;
+    return null;
+  }
+  known.number = message.to;
+  if (next === known.value) return null;
+  known.value = next;
+  return next;
+};
+
+// undefined: the message starts from another state than this component has.
+function nextState(known, message) {
+  if (message.whole !== undefined) return message.whole;
+  if (message.from !== known.number) return undefined;
+  try {
+    return message.changes.reduce((value, change) => changed(value, change, 0), known.value);
+  } catch (gap) {
+    if (gap instanceof RangeError) return undefined;
+    throw gap;
+  }
+}
+
+// A copy along the path: what is drawn from the state before sees which parts are new.
+function changed(value, change, depth) {
+  const [what, path, ...given] = change;
+  if (depth < path.length) {
+    const copy = Array.isArray(value) ? [...value] : { ...value };
+    copy[path[depth]] = changed(copy[path[depth]], change, depth + 1);
+    return copy;
+  }
+  if (what === "set") return given[0];
+  if (what === "keep") return value.slice(0, given[0]);
+  if (what === "add") {
+    if (value.length !== given[0]) throw new RangeError("values are missing");
+    return value.concat(given[1]);
+  }
+  const { [given[0]]: dropped, ...rest } = value;
+  return rest;
+}
