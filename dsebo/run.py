@@ -19,6 +19,7 @@ from objectives import Objective
 from objectives.fields import ConfigError, must
 
 MAX_FAILURES_IN_A_ROW = 10
+NOISE_STREAM = 1  # beside the method's own numbers of the same evaluation
 
 
 def make_objective(config: RunConfig) -> Objective:
@@ -51,7 +52,8 @@ class Runner:
         self.config, self.warnings, self.forks = config, warnings or [], list(forks)
         told = [float(y) for _, y in optimizer.state_dict()["data"]]
         self.t = len(told)
-        self.best = min((y for y in told if math.isfinite(y)), default=math.inf)
+        self.lowest = min((y for y in told if math.isfinite(y)), default=math.inf)
+        self.best = self._without_noise(self.lowest)
         self.failures_in_a_row = sum(1 for _ in takewhile(lambda y: not math.isfinite(y), reversed(told)))
         self.seconds = 0.0
         self.last_error: str | None = None
@@ -113,10 +115,11 @@ class Runner:
             began = perf_counter()
             candidate = self.optimizer.ask()
             asked = perf_counter()
-            y = self._evaluate(candidate.x)
+            true = self._evaluate(candidate.x)
             evaluated = perf_counter()
+            y = true + self._noise(candidate.t)
             told = self.optimizer.tell(candidate, y)
-        self._count(y)
+        self._count(y, true)
         led_to = told.events
         if self.forks and self.t == self.forks[0].forks[-1].at:
             self.optimizer, led_to = take_fork(self.forks.pop(0), self.optimizer)
@@ -172,10 +175,27 @@ class Runner:
             self.last_error = f"{type(error).__name__}: {error}"
             return math.nan
 
-    def _count(self, y: float) -> None:
+    def _noise(self, t: int) -> float:
+        """What is added to value t: drawn from (seed, t), apart from the method's own numbers."""
+        deviation = getattr(self.objective, "noise", 0.0)
+        if not deviation:
+            return 0.0
+        own = np.random.SeedSequence(entropy=self.optimizer.seed, spawn_key=(t, NOISE_STREAM))
+        return float(deviation * np.random.default_rng(own).standard_normal())
+
+    def _without_noise(self, lowest: float) -> float:
+        """The value itself at the point that had the lowest one, noise included."""
+        if not math.isfinite(lowest) or not getattr(self.objective, "noise", 0.0):
+            return lowest
+        z = next(z for z, y in self.optimizer.observed.as_data() if y == lowest)
+        with one_thread():
+            return self._evaluate(self.optimizer.lift(z))
+
+    def _count(self, y: float, true: float) -> None:
         self.t += 1
         if math.isfinite(y):
-            self.best = min(self.best, y)
+            if y < self.lowest:
+                self.lowest, self.best = y, true
             self.failures_in_a_row = 0
         else:
             self.failures_in_a_row += 1

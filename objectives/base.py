@@ -23,12 +23,14 @@ class Objective(ABC):
         dimension: D, the number of variables.
         effective_dimension: d_e, how many of them matter; None where unknown.
         differentiable: Whether torch can differentiate `evaluate`.
+        noise: Standard deviation of what a run adds to each value that it gives to a method.
     """
 
     name: str
     dimension: int
     effective_dimension: int | None = None
     differentiable: bool = False
+    noise: float = 0.0
 
     @property
     def bounds(self) -> tuple[float, float]:

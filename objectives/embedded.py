@@ -38,6 +38,10 @@ class EmbeddedConfig(ObjectiveConfig):
         0, "Seed of the coordinates", "Seed of that subset.", advanced=True, ge=0, le=MAX_SEED
     )
 
+    noise: float = setting(0.0, "Noise", symbol="σ", advanced=True, ge=0, le=1e100)
+    """Standard deviation of what is added to every value that a method sees. The best value shown is without
+    it, at the point that looked best."""
+
     @classmethod
     def names(cls) -> list[str]:
         """The base functions."""
@@ -89,6 +93,7 @@ class EmbeddedFunction(Objective):
         K: The tail weighs 1/K.
         coordinates: E is the first d_e coordinates, or a random subset.
         coordinates_seed: The seed of that subset.
+        noise: Standard deviation of what a run adds to each value; `evaluate` is without it.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class EmbeddedFunction(Objective):
         K: float = 10_000.0,
         coordinates: Coordinates = "first",
         coordinates_seed: int = 0,
+        noise: float = 0.0,
     ) -> None:
         self.base: BaseFunction = get_function(name)
         self.name = name
@@ -109,6 +115,7 @@ class EmbeddedFunction(Objective):
         self.K = K
         self.coordinates = coordinates
         self.coordinates_seed = coordinates_seed
+        self.noise = noise
         self.differentiable = self.base.differentiable
         if not self.base.min_dimension <= d_e <= D:
             raise ValueError(must("d_e", f"a whole number from {self.base.min_dimension} to D = {D}", d_e))

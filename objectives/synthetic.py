@@ -1,4 +1,4 @@
-"""The paper's six synthetic functions, in the domains and with the shifts it uses them with.
+"""The paper's six synthetic functions, in the domains and with the shifts it uses them with; and five more.
 
 BoTorch's versions where it has them. It has no Sphere; its Griewank lives on +-600, but the
 formula does not depend on the domain. torch and BoTorch are imported at the first call, so that
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MICHALEWICZ_STEEPNESS = 10  # m of the usual definition: sin^(2m)
 MICHALEWICZ_REACH = 1e4
+ROTATED_CONDITION = 100.0
+_STYBLINSKI_ROOTS = tuple(float(root) for root in np.roots([4.0, 0.0, -32.0, 5.0]).real)
 
 
 @lru_cache(maxsize=128)
@@ -106,6 +108,33 @@ def _michalewicz_minimiser(d: int, box: Box) -> NDArray[np.float64] | None:
     return np.array([_michalewicz_coordinate(i, *box) for i in range(1, d + 1)])
 
 
+def _rotated_quadratic(v: Tensor) -> Tensor:
+    """sum_i w_i (Q v)_i^2, w from 1 to 100 in equal ratios: no coordinate is an axis of it."""
+    import torch
+
+    Q, weights = _rotation(v.shape[-1])
+    return (v @ torch.from_numpy(Q).T).square() @ torch.from_numpy(weights)
+
+
+@lru_cache(maxsize=16)
+def _rotation(d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(d, d) a rotation that depends on d alone, (d,) the weights."""
+    Q, R = np.linalg.qr(np.random.default_rng([d]).standard_normal((d, d)))
+    return Q * np.sign(np.diagonal(R)), np.geomspace(1.0, ROTATED_CONDITION, d)
+
+
+def _alpine(v: Tensor) -> Tensor:
+    """sum_i |v_i sin v_i + v_i / 10|."""
+    return (v * v.sin() + 0.1 * v).abs().sum(dim=-1)
+
+
+def _styblinski_tang_minimiser(d: int, box: Box) -> NDArray[np.float64]:
+    """The least root of 4 v^3 - 32 v + 5 = 0; on a box without it, the best of the rest."""
+    inside = [v for v in _STYBLINSKI_ROOTS if box[0] <= v <= box[1]]
+    best = min((*inside, *box), key=lambda v: v**4 - 16.0 * v**2 + 5.0 * v)
+    return np.full(d, best)
+
+
 FUNCTIONS = (
     BaseFunction(
         "sphere",
@@ -167,5 +196,54 @@ FUNCTIONS = (
         0.1,
         _michalewicz_minimiser,
         description="Flat, with steep narrow ditches: one for each coordinate.",
+    ),
+    BaseFunction(
+        "ackley",
+        -32.768,
+        32.768,
+        _from_botorch("Ackley"),
+        5.0,
+        _constant(0.0),
+        0.0,
+        description="A plain with ripples around one deep funnel.",
+    ),
+    BaseFunction(
+        "rastrigin",
+        -5.12,
+        5.12,
+        _from_botorch("Rastrigin"),
+        0.8,
+        _constant(0.0),
+        0.0,
+        description="A bowl full of egg cups: as many local minima as there are whole numbers.",
+    ),
+    BaseFunction(
+        "styblinski-tang",
+        -5.0,
+        5.0,
+        _from_botorch("StyblinskiTang"),
+        1.0,
+        _styblinski_tang_minimiser,
+        description="Two valleys for each coordinate, one a little deeper.",
+    ),
+    BaseFunction(
+        "rotated-quadratic",
+        -5.0,
+        5.0,
+        _rotated_quadratic,
+        1.0,
+        _constant(0.0),
+        0.0,
+        description="A narrow bowl whose axes are no coordinates.",
+    ),
+    BaseFunction(
+        "alpine",
+        -10.0,
+        10.0,
+        _alpine,
+        1.0,
+        _constant(0.0),
+        0.0,
+        description="Creases that meet in many points, one of them the lowest.",
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, config_hash
 from dsebo.events import Converged, Evaluated, Event, Expanded, Finished, Forked, Started
 from dsebo.run import MAX_FAILURES_IN_A_ROW, Runner, make_optimizer, run
 from dsebo.threads import one_thread
@@ -275,3 +275,25 @@ def test_a_fork_where_nothing_converged_is_refused() -> None:
         list(run(CONFIG.forked(PARENT, None, point.t + 1)))
     with pytest.raises(ConfigError, match=r"decide must be a whole number from 0 to d_h = 20 \(got 21\)"):
         list(run(CONFIG.forked(PARENT, None, point.t, 21)))
+
+
+def test_noise_is_seen_by_the_method_and_not_reported() -> None:
+    config = RunConfig.parse({**CONFIG.model_dump(mode="json"), "budget": 20})
+    noisy = RunConfig.parse(
+        {**config.model_dump(mode="json"), "objective": {**CONFIG.objective.model_dump(), "noise": 0.5}}
+    )
+    assert config_hash(config) != config_hash(noisy)
+    runner = Runner.from_config(noisy)
+    told: list[tuple[float, float]] = []  # as seen, and as it is
+    for event in play(runner, 20):
+        if isinstance(event, Evaluated):
+            told.append((event.y, float(runner.objective(runner.optimizer.lift(event.z)[None])[0])))
+            assert event.best == min(told)[1]
+    noise = np.array([seen - true for seen, true in told])
+    assert 0.2 < noise.std() < 1.0
+    whole = history(play(Runner.from_config(noisy), 20))
+    first = Runner.from_config(noisy)
+    before = play(first, 9)
+    second = Runner.from_config(noisy, through_json(first.state_dict()))
+    assert second.best == first.best
+    assert history(before + play(second, 11)) == whole

@@ -1,4 +1,4 @@
-"""The six functions and F_c: each is what its data says it is."""
+"""The functions and F_c: each is what its data says it is."""
 
 import math
 import re
@@ -21,6 +21,7 @@ AT_CENTRE = {
     "dixon-price": 46409.39,
     "michalewicz": -5.3487,
 }
+FURTHER = ("ackley", "rastrigin", "styblinski-tang", "rotated-quadratic", "alpine")
 
 
 @pytest.mark.parametrize("name", AT_CENTRE)
@@ -29,10 +30,10 @@ def test_value_at_the_centre(name: str) -> None:
 
 
 def test_the_papers_six_come_first() -> None:
-    assert names()[:6] == list(AT_CENTRE)
+    assert names()[:11] == [*AT_CENTRE, *FURTHER]
 
 
-@pytest.mark.parametrize("name", AT_CENTRE)
+@pytest.mark.parametrize("name", [*AT_CENTRE, *FURTHER])
 @pytest.mark.parametrize("coordinates", ["first", "random"])
 def test_minimum_is_taken_at_the_minimiser_with_no_slope(name: str, coordinates: str) -> None:
     f = EmbeddedFunction(name, 60, 7, coordinates=coordinates)  # type: ignore[arg-type]
@@ -46,7 +47,7 @@ def test_minimum_is_taken_at_the_minimiser_with_no_slope(name: str, coordinates:
 
 
 @given(
-    st.sampled_from(list(AT_CENTRE)),
+    st.sampled_from([*AT_CENTRE, *FURTHER]),
     st.integers(2, 20),
     st.integers(0, 40),
     st.floats(-60, 60),
@@ -75,7 +76,7 @@ def test_where_a_minimum_is_given_it_is_one(
     assert np.all(slope[on_wall] * np.sign(at[on_wall]) < steep)
 
 
-@pytest.mark.parametrize("name", AT_CENTRE)
+@pytest.mark.parametrize("name", [*AT_CENTRE, *FURTHER])
 def test_nothing_is_below_the_minimum(name: str) -> None:
     f = EmbeddedFunction(name, 12, 5)
     rng = np.random.default_rng(0)
@@ -191,3 +192,21 @@ def test_default_shift_is_the_functions_own() -> None:
         "dixon-price": 2.0,
         "michalewicz": 0.1,
     }
+
+
+def test_a_rotated_quadratic_is_the_same_bowl_turned() -> None:
+    f = get_function("rotated-quadratic").f
+    d = 6
+    hessian = np.array([[float(f(_unit(d, i, j))) for j in range(d)] for i in range(d)])
+    single = np.array([float(f(_unit(d, i))) for i in range(d)])
+    hessian = (hessian - single[:, None] - single[None, :]) / 2  # v'Hv of e_i + e_j
+    np.fill_diagonal(hessian, single)
+    assert np.linalg.eigvalsh(hessian) == pytest.approx(np.geomspace(1, 100, d))
+    assert np.abs(hessian - np.diag(single)).max() > 1  # its axes are no coordinates
+
+
+def _unit(d: int, *coordinates: int) -> torch.Tensor:
+    v = torch.zeros(1, d, dtype=torch.float64)
+    for i in coordinates:
+        v[0, i] += 1.0
+    return v
