@@ -11,39 +11,35 @@ st.set_page_config("DSEBO explorer", live.icon(), layout="wide", initial_sidebar
 session.join()
 titles = {
     "run": ("Run", "play_circle"),
-    "replay": ("Replay", "replay"),
-    "runs": ("Runs", "table_rows"),
-    "compare": ("Compare", "stacked_line_chart"),
-    "race": ("Race", "sports_score"),
-    "sweep": ("Sweep", "tune"),
-    "lessons": ("Lessons", "school"),
+    "experiments": ("Experiments", "stacked_line_chart"),
+    "learn": ("Learn", "school"),
     "paper": ("Paper", "article"),
-    "theory": ("Theory", "function"),
-    "embedding": ("Embedding", "grid_on"),
 }
 pages = {
     name: st.Page(links.script(name), title=title, icon=f":material/{icon}:", default=name == "run")
     for name, (title, icon) in titles.items()
 }
-# Two menus, so that no page is hidden at a projector's 1280 pixels with the form open.
-menus = {
-    "": ("run", "replay", "runs", "compare", "race", "sweep"),
-    "Understand": ("lessons", "paper", "theory", "embedding"),
-}
-sections = {menu: [pages[name] for name in names] for menu, names in menus.items()}
-page = st.navigation(sections, position="hidden" if links.hides("nav") else "top")
+moved = [st.Page(links.nowhere, title=old, url_path=old, visibility="hidden") for old in links.MOVED]
+page = st.navigation([*pages.values(), *moved], position="hidden" if links.hides("nav") else "top")
+if page.url_path in links.MOVED:
+    links.go_on(page.url_path)
 shown = next(name for name in pages if pages[name].url_path == page.url_path)
 if shown == "run" and "lesson" in st.query_params:  # a class is given the app's own address
-    links.go("lessons", **st.query_params)
+    links.go("learn", **st.query_params)
 
-links.at(shown)
 links.go_where_wanted()
 live.load()
+if links.was_led_on():
+    live.deny_not_found()
 messages = st.container()
 try:
     session.remember_owner()
+    if shown == "run" and links.is_new() and session.is_untouched():
+        links.at(shown)
+        links.go("learn")
+    links.at(shown)
     page.run()
-    if shown in ("run", "race", "sweep"):
+    if shown in ("run", "experiments"):
         with st.sidebar:
             session.lecturer_entry()
 except StoreAway as error:

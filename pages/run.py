@@ -1,32 +1,9 @@
-"""Run: choose a setting, launch it, watch it, understand it."""
+"""Run: choose a setting, launch it, watch it, understand it; live or stored."""
 
-import streamlit as st
-
-from dsebo.store.errors import StoreAway, StoreError
-from dsebo.text import plain
 from dsebo.ui import links
-from dsebo.ui.run import start
-from dsebo.ui.run.watch import watch
+from dsebo.ui.run import start, views
 
 links.require_router("run")
-run_id = start.opened_run()
-with st.sidebar:
-    changes, pressed = start.show_form()
-    config = start.checked(changes)
-
-if run_id is None:
-    pressed = start.welcome() or pressed
-if pressed and config is not None and (launched := start.launch(changes)):
-    start.remember_run(launched)
-    st.rerun()
-links.write(start.link(run_id, changes))
-if run_id is not None:
-    try:
-        watch(run_id)
-    except StoreAway:  # the router waits for the database
-        raise
-    except StoreError as error:
-        st.error(plain(str(error)))
-if config is not None:
-    with st.sidebar:
-        start.show_facts(config)
+{"run": start.show, "replay": views.show_replay, "embedding": views.show_embedding}[
+    links.choose_view({"run": "Live", "replay": "Replay", "embedding": "Embedding"}, "run view")
+]()

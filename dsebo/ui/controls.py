@@ -92,7 +92,7 @@ def run_controls(row: RunRow) -> None:
     mine = manager.may_control(row, owner)
     if row.state in ENDED:
         if st.button("Replay", icon=":material/replay:"):
-            links.go("replay", run=row.id)
+            links.go("run", show="replay", run=row.id)
         if row.state == "finished" and mine:
             _extend(row, owner)
     elif not mine:
@@ -150,7 +150,9 @@ def runs_controls(rows: Sequence[RunRow]) -> None:
 def compare_button(ids: Sequence[str]) -> None:
     """The way on from runs that have ended."""
     if st.button("Compare", icon=":material/stacked_line_chart:"):
-        links.go("compare", runs=",".join(run_id[:12] for run_id in ids[: links.MOST_RUNS]))
+        links.go(
+            "experiments", show="compare", runs=",".join(run_id[:12] for run_id in ids[: links.MOST_RUNS])
+        )
 
 
 # --- an experiment ------------------------------------------------------------------------------

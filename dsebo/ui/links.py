@@ -16,11 +16,21 @@ from dsebo.store.errors import StoreAway, StoreError
 from dsebo.ui import session
 from objectives.fields import ConfigError, must
 
-FRAME = ("hide",)  # how a page is framed, which is not the page's own
+FRAME = ("hide", "show")  # how a page is framed and which of its views it shows: not the view's own
+MOVED = {  # what was a page of its own, and where it is now: the page, and which of its views
+    "replay": ("run", "replay"),
+    "embedding": ("run", "embedding"),
+    "runs": ("experiments", "runs"),
+    "compare": ("experiments", "compare"),
+    "race": ("experiments", "race"),
+    "sweep": ("experiments", "sweep"),
+    "lessons": ("learn", ""),
+    "theory": ("learn", "theory"),
+}
 MOST_RUNS = 200  # that a link may name
 MOST_SENTENCES = 3  # about one parameter
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
-_PAGE, _UNUSABLE, _WANTED = "page", "unusable", "wanted_page"  # in the session
+_PAGE, _UNUSABLE, _WANTED, _LED = "page", "unusable", "wanted_page", "led on"  # in the session
 
 Parser = Callable[[str], Any]
 
@@ -36,6 +46,53 @@ def script(page: str) -> str:
 def at(page: str) -> None:
     """Say which page is shown."""
     st.session_state[_PAGE] = page
+
+
+def is_new() -> bool:
+    """Whether a browser has just come, by the app's own address."""
+    return _PAGE not in st.session_state and not st.query_params
+
+
+def nowhere() -> None:
+    """The page of an address that `go_on` leads on from."""
+
+
+def go_on(old: str) -> NoReturn:
+    """Lead an address of an earlier version to where the same is shown now."""
+    page, view = MOVED[old]
+    st.session_state[_LED] = _PAGE not in st.session_state
+    go(page, **({"show": view} if view else {}), **st.query_params)
+
+
+def was_led_on() -> bool:
+    """Whether this is the first page after `go_on`."""
+    return bool(st.session_state.pop(_LED, False))
+
+
+def choose_view(views: Mapping[str, str], key: str) -> str:
+    """Which part of a page is shown: that of the address, or the reader's choice."""
+    asked = st.query_params.get("show", "")
+    if asked in views and st.session_state.get(key) != asked:
+        st.session_state[key] = asked
+
+    def chosen() -> None:
+        st.query_params.from_dict({"show": st.session_state[key]})
+
+    first = next(iter(views))
+    view = st.segmented_control(
+        "View",
+        list(views),
+        default=None if key in st.session_state else first,
+        format_func=views.__getitem__,
+        key=key,
+        on_change=chosen,
+        label_visibility="collapsed",
+        required=True,
+    )
+    shown = view or first
+    at(shown)
+    st.query_params["show"] = shown
+    return shown
 
 
 def require_router(page: str) -> None:

@@ -18,6 +18,20 @@ from dsebo.ui.wire import Frame
 FUNCTIONS = {"live_chart": "dseboLiveChart", "live_feed": "dseboFeed", "live_status": "dseboStatus"}
 
 
+_DENY_NOT_FOUND = """
+export default function () {
+  const until = Date.now() + 5000;
+  const look = setInterval(() => {
+    const dialogs = [...document.querySelectorAll("[role=dialog]")];
+    const wrong = dialogs.find((dialog) => dialog.textContent.startsWith("Page not found"));
+    if (wrong) wrong.querySelector("button[aria-label=Close]").click();
+    if (wrong || Date.now() > until) clearInterval(look);
+  }, 50);
+  return () => clearInterval(look);
+}
+"""
+
+
 def _calling(function: str) -> str:
     """A component's code: it calls what came with the library, as soon as that is there."""
     return f"""
@@ -69,6 +83,11 @@ def load() -> None:
     with st.container(key="page-style"):
         st.html(f"<style>{_read('style.css')}</style>")
     _component("plotly_library", js=_library_source())(key="plotly_library", height=1)
+
+
+def deny_not_found() -> None:
+    """Close what Streamlit says of an address that leads on, where it is a server's first request."""
+    _component("deny_not_found", js=_DENY_NOT_FOUND)(key="deny_not_found", height=1)
 
 
 def live_chart(figure: Frame | go.Figure, key: str) -> int | None:

@@ -13,6 +13,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings, raise_open_files
 from dsebo.store.errors import NotAllowed
 from dsebo.store.rows import LOCAL_OWNER
+from dsebo.store.schema import BUNDLED
 from dsebo.store.store import Store
 from dsebo.text import plain
 
@@ -71,6 +72,12 @@ def forget() -> None:
     _manager = None
     _resource.clear()
     _door.clear()
+
+
+def is_untouched() -> bool:
+    """Whether the store holds nothing but what came with the package."""
+    sources = manager().store.run_columns(("source",), limit=1000)["source"]
+    return all(source == BUNDLED for source in sources)
 
 
 def class_mode() -> bool:

@@ -37,15 +37,39 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
     wait_for_chart(page, ".st-key-charta .live-chart")
     assert drawn(page, ".st-key-charta .live-chart") == 50
     assert "t=50" in page.url
+    page.get_by_role("dialog").wait_for(state="detached")  # nothing says that there is no such page
+
+
+@pytest.mark.parametrize(
+    ("old", "place", "words"),
+    [
+        ("embedding?run={}", "/?", "The embedding, seen"),
+        ("runs", "/experiments?", "Deleted ones"),
+        ("compare?runs={}", "/experiments?", "Group by"),
+        ("race?methods=dsebo,random", "/experiments?", "2 methods from"),
+        ("sweep?vary=beta=2,6", "/experiments?", "See what a setting does"),
+        ("theory", "/learn?", "What the O* hides"),
+        ("lessons?lesson=2-expansion", "/learn?", "What an expansion is"),
+    ],
+)
+def test_an_old_address_leads_on(
+    old: str, place: str, words: str, server: str, page: Any, example: str
+) -> None:
+    page.goto(f"{server}/{old.format(example)}")
+    page.get_by_text(words).first.wait_for()
+    assert page.url.startswith(server + place)
+    assert page.get_by_test_id("stTopNavLink").count() == 4
 
 
 def test_open_choose_launch_watch_pause_step_resume_reload_cancel(server: str, page: Any) -> None:
     page.goto(server)
     settle(page)
     page.get_by_text("See Bayesian optimization find its own dimension").wait_for()
-    page.get_by_role("button", name="Choose").first.click()
-    page.wait_for_url(re.compile("budget=100.*speed=5"))
-    shot(page, "run-first-screen")
+    page.wait_for_url(re.compile("/learn"))  # nothing has been run here yet
+    shot(page, "learn-first-screen")
+    press(page, "Run it")
+    page.wait_for_url(re.compile("run=[0-9a-f]+.*budget=100.*speed=5"))
+    wait_for_chart(page)
 
     page.goto(server + SMALL)
     settle(page)

@@ -17,7 +17,7 @@ from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.transfer import examples as bundle
 from dsebo.transfer import export_json, import_bytes
-from dsebo.ui import session
+from dsebo.ui import links, session
 from tests.small_run import SMALL
 
 ROOT = Path(__file__).parents[2]
@@ -74,15 +74,26 @@ def wait_for(condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not come about")
 
 
-def open_page(name: str, /, session: Mapping[str, str] | None = None, **query: str) -> AppTest:
-    """A page as the router shows it, in a browser of which the session knows this much."""
+def open_page(
+    name: str, /, session: Mapping[str, str] | None = None, new: bool = False, **query: str
+) -> AppTest:
+    """A page as the router shows it, in a browser of which the session knows this much; `new`: nothing."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    at._page_hash = calc_hash("" if name == "run" else name)  # as st.navigation does of the path
+    at._page_hash = _hash(name)
+    if not new:
+        at.session_state["page"] = ""
     for key, value in query.items():
         at.query_params[key] = value
     for key, value in (session or {}).items():
         at.session_state[key] = value
-    return at.run()
+    at.run()
+    at._page_hash = _hash(links.MOVED.get(name, (name,))[0])  # where a browser is by now
+    return at
+
+
+def _hash(name: str) -> str:
+    """As st.navigation makes it of the path."""
+    return calc_hash("" if name == "run" else name)
 
 
 def said(at: AppTest) -> str:

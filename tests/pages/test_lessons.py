@@ -58,7 +58,7 @@ def test_the_list_with_a_teachers_own() -> None:
     assert "Why embed at all?" in page
     assert r"\<b\>tiny" in said(at)
     assert "measure must be winner, final d" in page
-    assert sum(one.label == "Open" for one in at.button) == 7
+    assert sum(one.label == "Open" for one in at.button) == 8  # seven lessons and the theorem
 
 
 def test_the_question_comes_before_the_run(manager: RunManager) -> None:

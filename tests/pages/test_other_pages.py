@@ -150,3 +150,11 @@ def test_the_papers_row_stands_beside_ours(manager: RunManager) -> None:
     assert table["mean"][1] == 3.9387
     next(t for t in at.toggle if t.label.startswith("All of")).set_value(True).run()
     assert len(at.dataframe[0].value) == 20
+
+
+def test_who_comes_first_to_an_empty_store_is_led_to_learn(finished: Callable[..., str]) -> None:
+    at = open_page("run", new=True)
+    assert not at.exception
+    assert "Lessons: predict" in said(at)
+    finished()
+    assert "Lessons: predict" not in said(open_page("run", new=True))

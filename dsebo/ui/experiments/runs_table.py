@@ -150,9 +150,11 @@ def actions(chosen: Sequence[RunRow], deleted: bool) -> None:
         if st.button("Open", disabled=len(chosen) != 1, type="primary"):
             links.go("run", run=chosen[0].id)
         if st.button("Replay", disabled=len(chosen) > 2):
-            links.go("replay", **dict(zip(("run", "with"), (row.id for row in chosen), strict=False)))
+            links.go(
+                "run", show="replay", **dict(zip(("run", "with"), (row.id for row in chosen), strict=False))
+            )
         if st.button("Compare"):
-            links.go("compare", runs=",".join(row.id for row in chosen))
+            links.go("experiments", show="compare", runs=",".join(row.id for row in chosen))
         _rename(chosen)
         _tag(chosen)
         if st.button("Delete", icon=":material/delete:"):

@@ -15,9 +15,11 @@ from dsebo.text import duration, number, plain, size
 from dsebo.ui import links, session
 from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, link_of, to_config
 from dsebo.ui.inputs import card, facts_table
+from dsebo.ui.run.watch import watch
 from objectives.fields import ConfigError
 
 FORM = Form("set")
+RUN_IT = "Run it"
 
 
 @dataclass(frozen=True)
@@ -184,18 +186,55 @@ def _lines(found: Facts, cost: Prediction) -> list[tuple[str, str]]:
     ]
 
 
+def show() -> None:
+    """The form, and the run that it launched or that the address names."""
+    run_id = opened_run()
+    with st.sidebar:
+        changes, pressed = show_form()
+        config = checked(changes)
+    if run_id is None:
+        pressed = welcome() or pressed
+    if pressed and config is not None and (launched := launch(changes)):
+        remember_run(launched)
+        st.rerun()
+    links.write(link(run_id, changes))
+    if run_id is not None:
+        try:
+            watch(run_id)
+        except StoreAway:  # the router waits for the database
+            raise
+        except StoreError as error:
+            st.error(plain(str(error)))
+    if config is not None:
+        with st.sidebar:
+            show_facts(config)
+
+
 def welcome() -> bool:
     """The first screen: one sentence, and eight ways to begin. Whether Launch was pressed here."""
-    st.markdown("## See Bayesian optimization find its own dimension")
-    st.markdown(
-        "A function has a thousand variables, but only a few matter, and nobody says how many. "
-        "DSEBO searches a small random subspace and enlarges it whenever progress stalls. "
-        "Choose a setting and press **Launch**."
-    )
+    _introduction()
     with st.container(key="launch-small"):
         pressed = st.button("Launch", key="launch small", type="primary", width="stretch")
     columns = st.columns(2)
     for index, preset in enumerate(PRESETS):
         with columns[index % 2]:
-            card(preset.key, preset.title, preset.look_for, "Choose", partial(FORM.load, preset.changes))
+            if card(preset.key, preset.title, preset.look_for, RUN_IT, partial(FORM.load, preset.changes)):
+                pressed = True
     return pressed
+
+
+def demonstration() -> None:
+    """What this is, and one click to see it."""
+    _introduction()
+    if st.button(RUN_IT, icon=":material/play_arrow:", type="primary") and (
+        run_id := launch(BY_KEY["demo"].changes)
+    ):
+        links.go("run", run=run_id)
+
+
+def _introduction() -> None:
+    st.markdown("## See Bayesian optimization find its own dimension")
+    st.markdown(
+        "A function has a thousand variables, but only a few matter, and nobody says how many. "
+        "DSEBO searches a small random subspace and enlarges it whenever progress stalls."
+    )

@@ -82,7 +82,7 @@ def siblings(row: RunRow) -> None:
         st.markdown("Seed", width="content")
         seed = segmented("Seed", list(seeds), f"seed {row.id}", row.seed)
         if st.button("Compare them", type="tertiary"):
-            links.go("compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
+            links.go("experiments", show="compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
     if seed != row.seed:
         st.session_state["run"] = seeds[seed]
         st.rerun()

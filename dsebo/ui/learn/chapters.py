@@ -1,0 +1,49 @@
+"""What Learn shows: a demonstration to begin with, the lessons, and section 5 as the last chapter."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dsebo.lessons import load_lessons
+from dsebo.ui import links, session
+from dsebo.ui.inputs import card
+from dsebo.ui.learn import lesson_view, theory_view
+from dsebo.ui.run import start
+
+THEORY = "theory"
+
+
+def show() -> None:
+    """The chapter, the lesson or the list of them that the address asks for."""
+    if st.query_params.get("show") == THEORY:
+        _theory()
+        return
+    lessons, unread = load_lessons(session.manager().settings.lessons)
+    links.say(unread)
+    now = lesson_view.asked()
+    if now.lesson in lessons:
+        lesson_view.show_lesson(lessons[now.lesson], now)
+        return
+    if now.lesson:
+        links.say([f"There is no lesson {now.lesson!r}."])
+    start.demonstration()
+    st.markdown("### Lessons: predict, then run, then see why")
+    lesson_view.show_list(list(lessons.values()), now)
+    if card(THEORY, "The theorem, with numbers", "Section 5: what does the bound say of a run?", "Open"):
+        links.go("learn", show=THEORY)
+
+
+def _theory() -> None:
+    """The two bounds of the paper's section 5, with numbers."""
+    if st.button("All lessons", icon=":material/arrow_back:", type="tertiary"):
+        links.go("learn")
+    st.markdown("### The theorem, with numbers")
+    st.markdown(
+        "Section 5 bounds the simple regret by two parts. The **approximation error** ε(d) is what a "
+        "d-dimensional subspace cannot reach; the **optimization error** is what T evaluations in it "
+        "leave. A small subspace has much of the first, a large one much of the second."
+    )
+    theory_view.formulas()
+    theory_view.show_example(theory_view.controls())
+    st.markdown(theory_view.HIDDEN)
+    theory_view.show_run()
