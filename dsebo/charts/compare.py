@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ from dsebo.paper.tables import paper_rows
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
 
+Number = TypeVar("Number", int, float)
 OURS, PAPER, FILES = "this software", "the paper", "imported files"
 
 
@@ -33,7 +35,11 @@ def figure_of_groups(
 ) -> go.Figure:
     """The compared curves; grey lines only where they are the same for all."""
     rows = [run.row for group in groups.values() for run in group]
-    lines = References(_common([row.minimum for row in rows]), _common([row.at_centre for row in rows]))
+    lines = References(
+        _common([row.minimum for row in rows]),
+        _common([row.at_centre for row in rows]),
+        d_e=_common([row.config["objective"].get("d_e") for row in rows]),
+    )
     curves = {label: [curves_of(run) for run in group] for label, group in groups.items()}
     return curves_figure(curves, kind, scale, lines=lines, singles=singles, slopes=True, split=split)
 
@@ -86,6 +92,6 @@ def _printed(rows: pd.DataFrame, methods: set[str], all_methods: bool) -> pd.Dat
     ).sort_values("mean")
 
 
-def _common(values: Sequence[float | None]) -> float | None:
+def _common(values: Sequence[Number | None]) -> Number | None:
     """The value that all share; None where they differ."""
     return values[0] if values and all(v == values[0] for v in values) else None

@@ -19,10 +19,12 @@ from dsebo.experiments.findings import finished
 from dsebo.experiments.progress import read_curves
 from dsebo.runs.data import RunData
 from dsebo.store.store import Store
+from dsebo.text import number
 
-ROWS = {"best": (0.60, 1.0), "d": (0.325, 0.52), "slopes": (0.0, 0.235)}  # shares of the height
-WITHOUT_SLOPES = {"best": (0.42, 1.0), "d": (0.0, 0.30)}
-ALONE = {"best": (0.0, 1.0)}  # for methods that have no subspace
+Rows = tuple[str, ...]
+ROWS: Rows = ("best", "d", "slopes")  # from the top
+WITHOUT_SLOPES: Rows = ("best", "d")
+ALONE: Rows = ("best",)  # for methods that have no subspace
 HEIGHTS = {1: 340, 2: 560, 3: 680}  # px, by the number of rows
 NAMES = {
     "best": ("Best value so far: the lower curve wins", "value F(x)"),
@@ -33,8 +35,11 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle
 COLUMNS = ((26, 3), (50, 2), (math.inf, 1))  # of the legend, by the characters of its longest name
 WIDTHS = {3: 0.26, 2: 0.42, 1: 0.8}  # share of the width that an entry of so many columns has
 LEGEND_ROW, MOST_ROWS = 31, 10  # px; more rows than that are scrolled
-APPROXIMATION = theme.faint(theme.PURPLE, 0.3)  # below the floor: only a larger d removes it
-OPTIMIZATION = theme.faint(theme.BLUE, 0.13)  # above it: only more evaluations remove it
+OUT_OF_REACH = theme.faint(theme.PURPLE, 0.25)  # below the floor: only a larger d removes it; hatched too
+WITHIN_REACH = theme.faint(theme.BLUE, 0.35)  # above it: only more evaluations remove it
+AREA_WIDTH, AREA_HEIGHT = 0.25, 0.17  # shares of a row that the name of an area needs
+AREA_LEAST = 0.04  # its height from which it is worth a name
+FEWEST = 4  # runs that make a band; fewer are drawn one by one
 
 
 # --- what is drawn of a run ---
@@ -85,6 +90,11 @@ def abreast(curves: Sequence[Curves]) -> list[Curves]:
     return [Curves(curve.best[:far], curve.d[:far]) for curve in ahead]
 
 
+def finite(values: Array) -> Array:
+    """Those that are numbers."""
+    return values[np.isfinite(values)]
+
+
 # --- groups of runs in one chart ---
 
 
@@ -112,7 +122,7 @@ def curves_figure(
     has_d = any(np.isfinite(curve.d).any() for curve in curves)
     rows = (ROWS if slopes else WITHOUT_SLOPES) if has_d else ALONE
     floors = [c.floor[np.isfinite(c.floor)] for c in curves if c.floor is not None]
-    values = np.concatenate([*(curve.best for curve in curves), *floors, lines.values, np.empty(0)])
+    values = np.concatenate([*(curve.best for curve in curves), *floors, lines.values(scale), np.empty(0)])
     scale = scales.possible(scale, values)
     between = scales.span(scale, values)
     styles = styles or {label: theme.series_style(index) for index, label in enumerate(groups)}
@@ -122,21 +132,26 @@ def curves_figure(
     sketch.layout |= {"uirevision": f"{file} {scale}"}
     sketch.layout["meta"] |= {"file": file}
     _draw_floors(sketch, begun, styles, split, kind, lines.minimum, scale, between)
+    all_d = finite(np.concatenate([*(curve.d for curve in curves), np.empty(0)]))
+    d_scale, d_between = scales.dimension_axis(all_d, lines.d_e)
     for index, (label, group) in enumerate(begun.items()):
         name, style = names[label], styles[label]
         draw_band(sketch, [c.best for c in group], kind, scale, "y", name, style, singles)
         of_d = [c.d for c in group if np.isfinite(c.d).any()]
-        draw_band(sketch, of_d, kind, "linear", "y2", name, style, singles)
+        draw_band(sketch, of_d, kind, d_scale, "y2", name, style, singles)
         if "slopes" in rows:
             _draw_slopes(sketch, group, name, style[0], SYMBOLS[index % len(SYMBOLS)])
-    for below in range(2, len(rows) + 1):
-        sketch.layout[f"yaxis{below}"]["rangemode"] = "tozero"
+    if "d" in rows:
+        sketch.layout["yaxis2"] |= scales.axis_settings(d_scale, d_between)
+        reference_lines(sketch, "y2", [(lines.d_e, f"dₑ = {lines.d_e}")], d_scale, d_between)
+    if "slopes" in rows:
+        sketch.layout["yaxis3"]["rangemode"] = "tozero"
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
-    reference_lines(sketch, "y", lines.on_value_axis("paper's DSEBO"), scale, between, name="over")
+    reference_lines(sketch, "y", lines.on_value_axis("paper's<br>DSEBO"), scale, between)
     return sketch.figure()
 
 
-def _frame(rows: Mapping[str, tuple[float, float]], end: int, names: Sequence[str]) -> Sketch:
+def _frame(rows: Rows, end: int, names: Sequence[str]) -> Sketch:
     """Axes, titles, and a legend above them: in columns where there is room, else in one."""
     longest = max(map(len, names), default=0)
     columns = next(count for most, count in COLUMNS if longest <= most)
@@ -149,8 +164,7 @@ def _frame(rows: Mapping[str, tuple[float, float]], end: int, names: Sequence[st
         "meta": {"save": True, "narrow": narrow},
         "xaxis": theme.iteration_axis(end, f"y{len(rows)}" if len(rows) > 1 else "y"),
     }
-    axes, notes = theme.stacked_rows(rows, NAMES)
-    return Sketch(layout | axes, notes=notes)
+    return theme.stacked_rows(layout, rows, NAMES)
 
 
 def _with_legend(rows: int, entries: int, columns: int) -> dict[str, Any]:
@@ -160,7 +174,7 @@ def _with_legend(rows: int, entries: int, columns: int) -> dict[str, Any]:
     width = {"entrywidthmode": "fraction", "entrywidth": WIDTHS[columns]}
     return {
         "height": layout["height"],
-        "margin": {**layout["margin"], "t": 48 + room},
+        "margin": {**layout["margin"], "t": 48 + room, "r": theme.RIGHT},
         "legend": theme.legend_above() | width,
     }
 
@@ -186,23 +200,14 @@ def draw_band(
     mid, low, high = (frame[c].to_numpy(dtype=float) for c in ("mid", "low", "high"))
     if scale == "log":  # mean − std may leave the axis
         low = np.maximum(low, np.nanmin(np.concatenate(list(curves))) * 0.5)
-    place = {"xaxis": xaxis, "yaxis": axis, "legendgroup": name}
-    if len(curves) > 1:
-        edge = np.concatenate([scales.place(scale, high), scales.place(scale, low)[::-1]])
-        sketch.scatter(
-            x=np.concatenate([t, t[::-1]]),
-            y=edge.astype(np.float32),
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=theme.faint(colour, 0.18),
-            hoverinfo="skip",
-            showlegend=False,
-            **place,
-        )
-    for curve in curves if singles and len(curves) > 1 else ():
-        line = {"color": theme.faint(colour, 0.4), "width": 1}
-        _steps(sketch, scales.place(scale, curve), line, hoverinfo="skip", **place)
+    place = {"xaxis": xaxis, "yaxis": axis, "legendgroup": name, "hoverinfo": "skip"}
+    if len(curves) >= FEWEST:
+        fill = {"fill": "tonexty", "fillcolor": theme.faint(colour, 0.2)}
+        for edge, more in ((low, {}), (high, fill)):
+            _steps(sketch, scales.place(scale, edge), {"width": 0}, x=t, **place, **more)
+    for curve in curves if len(curves) > 1 and (singles or len(curves) < FEWEST) else ():
+        line = {"color": theme.faint(colour, 0.5), "width": 1}
+        _steps(sketch, scales.place(scale, curve), line, **place)
     sketch.scatter(
         x=t,
         y=scales.place(scale, mid).astype(np.float32),
@@ -212,7 +217,9 @@ def draw_band(
         customdata=mid.astype(np.float32),
         line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
         hovertemplate="%{customdata:.4~g}",
-        **place,
+        xaxis=xaxis,
+        yaxis=axis,
+        legendgroup=name,
     )
 
 
@@ -233,7 +240,7 @@ def _draw_slopes(sketch: Sketch, group: Sequence[Curves], name: str, colour: str
     )
 
 
-# --- the floor under best-so-far, and the two kinds of error that it splits the regret into ---
+# --- what is reachable: the floor under best-so-far, and the two kinds of error that it divides ---
 
 
 def _draw_floors(
@@ -248,6 +255,7 @@ def _draw_floors(
 ) -> None:
     """The floor of each group, as its curve is made; of one of them the two errors too."""
     coloured = split if split in groups else next(iter(groups), None)
+    end = float(sketch.layout["xaxis"]["range"][1])
     for label, group in groups.items():
         lines = [curve.floor for curve in group if curve.floor is not None]
         if not lines or any(np.isnan(line).any() for line in lines):  # being computed
@@ -255,10 +263,10 @@ def _draw_floors(
         floor = band(lines, kind)["mid"].to_numpy(dtype=float)
         best = band([curve.best for curve in group], kind)["mid"].to_numpy(dtype=float)
         if label == coloured:
-            draw_errors(sketch, best[: len(floor)], floor, minimum, scale, between)
+            draw_errors(sketch, best[: len(floor)], floor, minimum, scale, between, end)
             continue
         line = {"color": theme.faint(styles[label][0], 0.75), "width": 1.5}
-        _floor_line(sketch, floor, scale, line, "floor", "floor %{customdata:.4~g}")
+        _floor_line(sketch, floor, scale, line)
 
 
 def draw_errors(
@@ -268,37 +276,92 @@ def draw_errors(
     minimum: float | None,
     scale: Scale,
     between: tuple[float, float],
+    end: float,
 ) -> None:
-    """Two areas with the floor as a quiet step line between them.
+    """Two named areas with the floor as a step line between them.
 
     `best` and `floor` are at t = 1, 2, …, NaN from where the floor is not known yet; where F* is below
-    the axis, whose range is `between`, the area ends there.
+    the axis, whose range is `between`, the area ends there. `end` is that of the iteration axis.
     """
     unknown = np.flatnonzero(~(np.isfinite(floor) & np.isfinite(best)))
     known = int(unknown[0]) if unknown.size else len(floor)
     if not known:
         return
-    edges: list[tuple[Array, str | None]] = []  # what lies between an edge and the one before is filled
-    if minimum is not None:
+    best, floor = best[:known], floor[:known]
+    if minimum is not None:  # what lies between an edge and the one before is filled
         lowest = max(scales.position(scale, minimum), between[0])
-        edges.append((np.full(known, 10.0**lowest if scale == "log" else lowest), None))
-    edges.append((scales.place(scale, floor[:known]), APPROXIMATION if minimum is not None else None))
-    edges.append((scales.place(scale, best[:known]), OPTIMIZATION))
-    for edge, colour in edges:
-        fill = {"fill": "tonexty", "fillcolor": colour} if colour else {}
-        _steps(sketch, edge, {"width": 0}, hoverinfo="skip", **fill)
-    line = {"color": theme.PURPLE, "width": 1.5}
-    _floor_line(sketch, floor[:known], scale, line, "floor (upper bound)", "%{customdata:.5~g}")
+        bottom = np.full(known, 10.0**lowest if scale == "log" else lowest)
+        hatch = {"shape": "/", "size": 7, "solidity": 0.22, "fgcolor": theme.PURPLE, "fgopacity": 0.9}
+        _steps(sketch, bottom, {"width": 0}, hoverinfo="skip")
+        _steps(
+            sketch,
+            scales.place(scale, floor),
+            {"width": 0},
+            hoverinfo="skip",
+            fill="tonexty",
+            fillcolor=OUT_OF_REACH,
+            fillpattern=hatch | {"bgcolor": OUT_OF_REACH},
+        )
+        _name_area(sketch, "out of reach", np.full(known, lowest), _positions(scale, floor), between, end)
+    else:
+        _steps(sketch, scales.place(scale, floor), {"width": 0}, hoverinfo="skip")
+    _steps(
+        sketch,
+        scales.place(scale, best),
+        {"width": 0},
+        hoverinfo="skip",
+        fill="tonexty",
+        fillcolor=WITHIN_REACH,
+    )
+    _name_area(sketch, "within reach", _positions(scale, floor), _positions(scale, best), between, end)
+    _floor_line(sketch, floor, scale, {"color": theme.PURPLE, "width": 2})
+    last = scales.position(scale, float(floor[-1]))
+    if between[0] <= last <= between[1]:
+        sketch.beside(f"reachable {number(float(floor[-1]), 3)}", "y", last, theme.PURPLE)
 
 
-def _floor_line(
-    sketch: Sketch, floor: Array, scale: Scale, line: dict[str, Any], name: str, hover: str
+def _positions(scale: Scale, values: Array) -> Array:
+    """As `scales.position`, of many values."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log10(values) if scale == "log" else scales.place(scale, values)
+
+
+def _name_area(
+    sketch: Sketch, name: str, low: Array, high: Array, between: tuple[float, float], end: float
 ) -> None:
+    """Words inside the area between two lines, where it is tallest over their width.
+
+    Where they do not fit, an arrow leads from above to where it is tallest.
+    """
+    low, high = np.maximum(low, between[0]), np.minimum(high, between[1])
+    for width, height in ((AREA_WIDTH, AREA_HEIGHT), (0.0, AREA_LEAST)):
+        wide = max(1, round(width * end))
+        if len(low) < wide:
+            continue
+        top = np.lib.stride_tricks.sliding_window_view(high, wide).min(axis=1)
+        bottom = np.lib.stride_tricks.sliding_window_view(low, wide).max(axis=1)
+        at = int(np.argmax(top - bottom))
+        if top[at] - bottom[at] < height * (between[1] - between[0]):
+            continue
+        middle = float(top[at] + bottom[at]) / 2
+        place = {"name": "area", "x": 1 + at + wide / 2, "y": middle, "yref": "y"}
+        if width:
+            sketch.note(name, yanchor="middle", **place)
+        else:
+            arrow = {"showarrow": True, "ax": 44, "ay": -34, "arrowwidth": 1, "arrowhead": 0}
+            sketch.note(name, xanchor="left", **place, **arrow)
+        return
+
+
+def _floor_line(sketch: Sketch, floor: Array, scale: Scale, line: dict[str, Any]) -> None:
     true_values = floor.astype(np.float32)
-    _steps(sketch, scales.place(scale, floor), line, name=name, customdata=true_values, hovertemplate=hover)
+    hover = "%{customdata:.4~g}"
+    y = scales.place(scale, floor)
+    _steps(sketch, y, line, name="reachable", customdata=true_values, hovertemplate=hover)
 
 
 def _steps(sketch: Sketch, y: Array, line: dict[str, Any], **more: Any) -> None:
     """A line of steps from t = 1 on, which the legend does not name."""
+    along = {} if "x" in more else {"x0": 1, "dx": 1}
     line = {**line, "shape": "hv"}
-    sketch.scatter(x0=1, dx=1, y=y.astype(np.float32), mode="lines", showlegend=False, line=line, **more)
+    sketch.scatter(y=y.astype(np.float32), mode="lines", showlegend=False, line=line, **along, **more)

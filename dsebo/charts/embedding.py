@@ -104,7 +104,7 @@ def clipped_figure(clipped: np.ndarray, D: int, t: int) -> go.Figure:
         line={"color": theme.BLUE, "width": 2, "shape": "hv"},
         hovertemplate="%{y}<extra></extra>",
     )
-    sketch.upright(t)
+    sketch.upright(t, "y")
     return sketch.figure()
 
 

@@ -114,7 +114,7 @@ def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[st
         layout |= response.axes((left, left + width), (bottom, top))
         notes.append(theme.heading(response.title, top) | {"x": left})
         if column == 0:
-            notes.append(theme.axis_name("final value F(x)", (bottom, top)))
+            notes.append(theme.axis_name("final value F(x)", (bottom + top) / 2))
     layout["annotations"] = notes
     layout["uirevision"] = f"response {responses[0].scale}"
     return layout

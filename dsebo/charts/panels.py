@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ import plotly.graph_objects as go
 from dsebo.analysis.curves import BandKind
 from dsebo.charts import scales, theme
 from dsebo.charts.cells import CellCurves, cell_curves, known
-from dsebo.charts.curves import Curves, draw_band
-from dsebo.charts.scales import Scale, fitting, reference_curve
+from dsebo.charts.curves import Curves, draw_band, finite
+from dsebo.charts.scales import Array, Scale, fitting, reference_curve
 from dsebo.charts.theme import Sketch
 
 MOST_PANELS = 48
@@ -46,7 +47,7 @@ def panels_figure(
         scale=scale,
         between=scales.span(scale, values),
         longest=max([int(frame["budget"].max()), *(len(curve.best) for curve in shown)]),
-        largest_d=max((float(np.nanmax(c.d)) for c in shown if np.isfinite(c.d).any()), default=0),
+        dimensions=finite(np.concatenate([*(curve.d for curve in shown), np.empty(0)])),
     )
     columns = _columns(frame, axes)
     layout = _layout(panels, shared, columns)
@@ -66,12 +67,17 @@ class _Shared:
     scale: Scale
     between: tuple[float, float]
     longest: int
-    largest_d: float  # 0 where no method has a dimension
+    dimensions: Array  # none where no method has a dimension
 
     @property
     def with_d(self) -> bool:
         """Whether the panels have a row for the dimension."""
-        return self.largest_d > 0
+        return self.dimensions.size > 0
+
+    @cached_property
+    def of_d(self) -> tuple[Scale, tuple[float, float]]:
+        """Scale and range of the dimension's axis."""
+        return scales.dimension_axis(self.dimensions, None)
 
 
 def _columns(frame: pd.DataFrame, axes: Sequence[str]) -> int:
@@ -99,8 +105,8 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
         notes.append(_title(panel, left, top))
         if column == 0:
             of_value, of_d = edges.rows(shared.with_d)
-            notes.append(theme.axis_name("value F(x)", of_value))
-            notes += [theme.axis_name("d", of_d)] if shared.with_d else []
+            notes.append(theme.axis_name("value F(x)", sum(of_value) / 2))
+            notes += [theme.axis_name("d", sum(of_d) / 2)] if shared.with_d else []
     layout["annotations"] = notes
     return layout
 
@@ -149,10 +155,9 @@ def _panel_axes(index: int, edges: _Edges, shared: _Shared) -> dict[str, Any]:
         axes[_long(d)] = theme.axis(
             domain=of_d,
             anchor=x,
-            nticks=3,
-            range=[0, shared.largest_d * 1.1],
             showticklabels=edges.leftmost,
             matches=None if index == 0 else _axes(0)[2],
+            **(scales.axis_settings(*shared.of_d) | {"nticks": 3}),
         )
     return axes
 
@@ -193,7 +198,7 @@ def _draw(
     draw_band(sketch, best, kind, shared.scale, y, "best", blue, singles, x, legend=False)
     of_d = [curve.d for curve in panel.curves if np.isfinite(curve.d).any()]
     orange = (theme.ORANGE, "solid")
-    draw_band(sketch, of_d, kind, "linear", d, "d", orange, singles, x, legend=False)
+    draw_band(sketch, of_d, kind, shared.of_d[0], d, "d", orange, singles, x, legend=False)
     for value, name in ((panel.at_centre, "centre"), (panel.minimum, "F*")):
         low, high = shared.between
         if value is not None and low <= scales.position(shared.scale, value) <= high:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dsebo.charts import scales, theme
-from dsebo.charts.curves import ALONE, ROWS, Curves, curves_of, draw_errors
+from dsebo.charts.curves import ALONE, ROWS, Curves, curves_of, draw_errors, finite
 from dsebo.charts.scales import GREY_LINE, References, Scale, reference_lines
 from dsebo.charts.theme import Sketch
 from dsebo.paper.tables import paper_value
@@ -19,7 +19,7 @@ from dsebo.store.rows import RunRow
 from dsebo.text import number
 
 Event = dict[str, Any]
-HEIGHT = 620
+HEIGHT, LEAST_HEIGHT = 620, 420  # px
 NAMES = {  # what one should see, and the axis
     "best": ("Best value so far: lower is better", "value F(x)"),
     "d": ("The subspace grows when progress stalls", "dimension d"),
@@ -57,8 +57,13 @@ def sketch_of(
     value_range: tuple[float, float] | None = None,
     axis_end: int | None = None,
     ghost: RunData | None = None,
+    largest_d: float | None = None,
+    height: int | None = None,
 ) -> Sketch:
-    """The chart of a run; a replay fixes its axes to those of the finished run."""
+    """The chart of a run; a replay fixes its axes to those of the finished run.
+
+    Without a height it is as tall as its place in the window, where a page draws it.
+    """
     behind = None if ghost is None else curves_of(ghost)
     sketch = run_sketch(
         data.evaluations,
@@ -70,8 +75,10 @@ def sketch_of(
         value_range,
         revision=f"{data.row.id} {scale}",
         ghost=behind,
+        largest_d=largest_d,
+        height=height or HEIGHT,
     )
-    sketch.layout["meta"] |= {"file": f"dsebo-{data.row.id[:8]}"}
+    sketch.layout["meta"] |= {"file": f"dsebo-{data.row.id[:8]}", "fills": height is None}
     return sketch
 
 
@@ -92,28 +99,31 @@ def run_sketch(
     value_range: tuple[float, float] | None = None,
     revision: str = "run",
     ghost: Curves | None = None,
+    largest_d: float | None = None,
+    height: int = HEIGHT,
 ) -> Sketch:
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
     With a column `floor` in `evaluations`, the space above F* is split there into two kinds of error.
     `chosen` is t of the convergence that is explained (None: the newest); a reader's zoom is kept while
-    `revision` stays the same. `ghost` is another run, in grey behind this one.
+    `revision` stays the same. `ghost` is another run, in grey behind this one. `largest_d` is what the
+    dimension's axis has to hold besides. All rows are legible from a `height` of 420 px on.
     """
     newest = changes[-1] if changes else None
     event = next((change for change in changes if change["t"] == chosen), newest)
     has_d = bool(len(evaluations) == 0 or evaluations["d"].notna().any())
     rows = ROWS if has_d and references.d_h is not None else ALONE
-    scale = scales.possible(scale, _all_values(evaluations, references, ghost))
+    scale = scales.possible(scale, _all_values(evaluations, references, scale, ghost))
     between = value_range or value_span(evaluations, references, scale, ghost)
-    sketch = _empty(rows, budget, revision, [change["t"] for change in changes])
+    sketch = _empty(rows, budget, revision, [change["t"] for change in changes], max(height, LEAST_HEIGHT))
     if ghost is not None:
         _draw_ghost(sketch, ghost, scale, rows is ROWS)
     _draw_values(sketch, evaluations, references, scale, between)
     if rows is ROWS:
-        _draw_dimension(sketch, evaluations, changes, references, event, ghost)
+        _draw_dimension(sketch, evaluations, changes, references, event, ghost, largest_d)
         _draw_slopes(sketch, changes, event, budget, ghost)
-        if event is not None:
-            sketch.upright(event["t"])
+        if event is not None:  # where it has a bar, that stands out by itself, with words above it
+            sketch.upright(event["t"], *(("y", "y2") if event["slopes"] else ("y", "y2", "y3")))
     return sketch
 
 
@@ -121,22 +131,23 @@ def value_span(
     evaluations: pd.DataFrame, references: References, scale: Scale, ghost: Curves | None = None
 ) -> tuple[float, float]:
     """The range of the value axis, in its own coordinates, that holds a run, its lines and its ghost."""
-    values = _all_values(evaluations, references, ghost)
+    values = _all_values(evaluations, references, scale, ghost)
     return scales.span(scales.possible(scale, values), values)
 
 
 def _all_values(
-    evaluations: pd.DataFrame, references: References, ghost: Curves | None = None
+    evaluations: pd.DataFrame, references: References, scale: Scale, ghost: Curves | None
 ) -> scales.Array:
     y = evaluations["y"].to_numpy(dtype=float)
     floors = evaluations["floor"].dropna().unique().tolist() if "floor" in evaluations else []
     behind = [] if ghost is None else ghost.best.tolist()
-    return np.append(y, [*references.values, *floors, *behind])
+    return np.append(y, [*references.values(scale), *floors, *behind])
 
 
-def _empty(rows: dict[str, tuple[float, float]], budget: int, revision: str, changes: list[int]) -> Sketch:
+def _empty(rows: Sequence[str], budget: int, revision: str, changes: list[int], height: int) -> Sketch:
     """The frame: axes, names and titles. One x axis, so that one hover reads all the rows."""
-    layout = theme.base_layout(HEIGHT if rows is ROWS else HEIGHT // 2)
+    layout = theme.base_layout(height if rows is ROWS else height // 2)
+    layout["margin"] |= {"r": theme.RIGHT}
     layout |= {
         "uirevision": revision,
         "hovermode": "x unified",
@@ -144,8 +155,7 @@ def _empty(rows: dict[str, tuple[float, float]], budget: int, revision: str, cha
         "meta": {"changes": changes, "budget": budget},
         "xaxis": theme.iteration_axis(budget, "y3" if rows is ROWS else "y"),
     }
-    axes, notes = theme.stacked_rows(rows, NAMES)
-    return Sketch(layout | axes, notes=notes)
+    return theme.stacked_rows(layout, rows, NAMES)
 
 
 def _draw_values(
@@ -160,7 +170,8 @@ def _draw_values(
     best = evaluations["best"].to_numpy(dtype=float)
     if "floor" in evaluations:
         floor = evaluations["floor"].to_numpy(dtype=float)
-        draw_errors(sketch, best, floor, references.minimum, scale, between)
+        end = float(sketch.layout["xaxis"]["range"][1])
+        draw_errors(sketch, best, floor, references.minimum, scale, between, end)
     dots = {"color": theme.faint(theme.SKY, 0.55), "size": 5, "line": {"width": 0}}
     for values, name, style in (
         (y, "value", {"mode": "markers", "marker": dots}),
@@ -214,6 +225,7 @@ def _draw_dimension(
     references: References,
     event: Event | None,
     ghost: Curves | None,
+    largest_d: float | None,
 ) -> None:
     """The dimension as steps, a mark at each expansion, lines at d_e and d_h."""
     d = evaluations["d"].to_numpy(dtype=float)
@@ -243,12 +255,13 @@ def _draw_dimension(
             "opacity": 1,
         },
     )
-    behind = [] if ghost is None else ghost.d[np.isfinite(ghost.d)].tolist()
-    high = max(references.d_h or 0, references.d_e or 0, *(int(v) for v in d[-1:]), *behind, 1)
-    between = (0.0, high * 1.12)
-    sketch.layout["yaxis2"]["range"] = list(between)
+    behind = finite(np.empty(0) if ghost is None else ghost.d)
+    grown_to = [change["d_to"] for change in grown]
+    all_d = np.concatenate([finite(d), grown_to, behind, [] if largest_d is None else [largest_d]])
+    scale, between = scales.dimension_axis(all_d, references.d_e)
+    sketch.layout["yaxis2"] |= scales.axis_settings(scale, between)
     lines = [(references.d_h, f"dₕ = {references.d_h}"), (references.d_e, f"dₑ = {references.d_e}")]
-    reference_lines(sketch, "y2", lines, "linear", between)
+    reference_lines(sketch, "y2", lines, scale, between)
 
 
 # --- the slopes that decide how far the subspace grows ---
@@ -282,12 +295,9 @@ def _draw_slopes(
     drawn = np.append(newest, [slope for _, slope in ghost.slopes] if ghost else [])
     high = max(float(drawn.max(initial=0.0)), 0.0) or 1.0
     sketch.layout["yaxis3"]["range"] = [min(0.0, float(drawn.min(initial=0.0))), high * 1.75]
-    left = event is not None and event["t"] > 0.8 * budget  # s_min, s_max: away from the chosen bar
     for change, slope in zip(sloped, newest, strict=True):
-        near = change["t"] < 0.14 * budget if left else change["t"] > 0.86 * budget
-        if change is event or not near:
-            _label_bar(sketch, change, float(slope), change is event, budget)
-    _mark_extremes(sketch, event, left)
+        _label_bar(sketch, change, float(slope), change is event)
+    _mark_extremes(sketch, event)
 
 
 def _decision(change: Event) -> str:
@@ -297,39 +307,24 @@ def _decision(change: Event) -> str:
     return step if change["k"] is None else f"k = {change['k']:.2f}, {step}"
 
 
-def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool, budget: int) -> None:
-    """k and Δd above a bar. The browser drops labels for which there is no room."""
-    at_end = change["t"] > 0.93 * budget
+def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool) -> None:
+    """k and Δd above a bar, unless nothing came of it. Labels for which there is no room are not drawn."""
+    said = chosen or change["event"] == "expanded" or change["delta_before"] != change["delta_after"]
     sketch.note(
-        text=_decision(change).replace(", ", "<br>"),
+        text=_decision(change).replace(", ", "<br>") if said else "",
         x=change["t"],
         y=max(slope, 0.0),
         yref="y3",
         yanchor="bottom",
-        xanchor="right" if at_end else "center",
-        align="center",
         name="bar chosen" if chosen else "bar",
         font={"color": theme.VERMILLION} if chosen else {},
     )
 
 
-def _mark_extremes(sketch: Sketch, event: Event | None, left: bool) -> None:
+def _mark_extremes(sketch: Sketch, event: Event | None) -> None:
     """s_min and s_max, between which the newest slope is scaled."""
     if event is None or event["k"] is None:
         return
-    high = sketch.layout["yaxis3"]["range"][1]
-    apart = event["s_max"] - event["s_min"] > 0.2 * high
-    below = "bottom" if apart else "top"  # the two names must not stand on each other
-    place = {"x": 0, "xanchor": "left"} if left else {"x": 1, "xanchor": "right"}
-    marks = ((event["s_max"], "sₘₐₓ", "bottom"), (event["s_min"], "sₘᵢₙ", below))
-    for value, label, side in marks:
+    for value, label in ((event["s_max"], "sₘₐₓ"), (event["s_min"], "sₘᵢₙ")):
         sketch.across(value, "y3", GREY_LINE | {"dash": "dot"})
-        sketch.note(
-            text=f"{label} = {number(value, 3)}",
-            xref="paper",
-            yref="y3",
-            y=value,
-            yanchor=side,
-            name="over",
-            **place,
-        )
+        sketch.beside(f"{label} = {number(value, 3)}", "y3", value)

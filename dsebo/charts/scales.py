@@ -18,7 +18,7 @@ Scale = Literal["log", "linear", "symlog"]
 SCALES: tuple[Scale, ...] = ("log", "linear", "symlog")
 Array = NDArray[np.float64]
 GREY_LINE = {"color": theme.GREY, "width": 1.5, "dash": "dash"}
-CLOSE = 0.11  # labels nearer than this share of a row are set side by side
+LOG_FROM = 30.0  # the ratio of the largest to the least dimension from which their axis is logarithmic
 
 
 def possible(scale: Scale, values: Array) -> Scale:
@@ -109,6 +109,18 @@ def _symlog_ticks(between: tuple[float, float]) -> list[float]:
     return [v for v in ticks if between[0] <= position("symlog", v) <= between[1]]
 
 
+def dimension_axis(dimensions: Array, d_e: int | None) -> tuple[Scale, tuple[float, float]]:
+    """(scale, range) of an axis for these dimensions: to 1.2 times the largest, d_e among them.
+
+    Logarithmic where a method goes on to all D variables: the others would lie on the ground.
+    """
+    known = np.append(dimensions[np.isfinite(dimensions)], [] if d_e is None else [d_e])
+    least, largest = float(known.min(initial=np.inf)), max(1.0, float(known.max(initial=1.0)))
+    if least > 0 and largest / least >= LOG_FROM:
+        return "log", (math.log10(least) - 0.1, math.log10(largest * 1.2))
+    return "linear", (0.0, largest * 1.2)
+
+
 # --- grey lines ---
 
 
@@ -130,10 +142,10 @@ class References:
             (self.minimum, f"F* = {number(self.minimum)}"),
         ]
 
-    @property
-    def values(self) -> list[float]:
+    def values(self, scale: Scale) -> list[float]:
         """What the value axis has to hold; F* = 0 is below any logarithmic one."""
-        return [v for v in (self.at_centre, self.paper, self.minimum or None) if v is not None]
+        minimum = self.minimum if scale != "log" else self.minimum or None
+        return [v for v in (self.at_centre, self.paper, minimum) if v is not None]
 
 
 NO_LINES = References()
@@ -145,32 +157,18 @@ def reference_lines(
     lines: Sequence[tuple[float | None, str]],
     scale: Scale,
     between: tuple[float, float],
-    **note: Any,
 ) -> None:
-    """Grey lines with their names at the right end, set side by side where they are close."""
-    reach = between[1] - between[0]
-    taken: list[float] = []
+    """Grey lines with their names beside them; one beyond the axis is an arrow at its edge."""
+    low, high = between
     for value, label in lines:
         if value is None:
             continue
         at = position(scale, value)
-        if at == -np.inf:  # 0 on a log axis: a word under the row's lower edge
-            below = {"x": 1, "xanchor": "right", "y": between[0], "yanchor": "top"}
-            sketch.note(f"{label}, below a log axis", xref="paper", yref=axis, **below, **note)
-            continue
-        sketch.across(level(scale, value), axis, GREY_LINE)
-        beside = sum(abs(at - other) < CLOSE * reach for other in taken)
-        taken.append(at)
-        sketch.note(
-            label,
-            xref="paper",
-            x=1 - 0.24 * beside,
-            xanchor="right",
-            yref=axis,
-            y=at,
-            yanchor="top" if at > between[1] - 0.05 * reach else "bottom",
-            **note,
-        )
+        if low <= at <= high:
+            sketch.across(level(scale, value), axis, GREY_LINE)
+            sketch.beside(label, axis, at)
+        else:
+            sketch.beside(f"{label} {'↑' if at > high else '↓'}", axis, high if at > high else low)
 
 
 def reference_curve(

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import plotly.graph_objects as go
 
 from dsebo.config import METHODS
 
-# Okabe and Ito's palette: told apart by colour-blind readers too.
+# Okabe and Ito's palette, told apart by colour-blind readers too; sky and orange are a shade darker, so
+# that a line in any of these has a contrast of 3 or more on a light and on a dark page.
 BLUE = "#0072B2"  # best-so-far
-SKY = "#56B4E9"  # single evaluations, seeds
-ORANGE = "#E69F00"  # subspace dimension
+SKY = "#3A9AD4"  # single evaluations, seeds
+ORANGE = "#C48700"  # subspace dimension
 GREEN = "#009E73"  # slopes
 VERMILLION = "#D55E00"  # the decision that is being explained
 PURPLE = "#CC79A7"
-BROWN = "#8C6D00"
+BROWN = "#8C6A4F"
 GREY = "#84898F"  # reference lines: F*, centre, d_e, d_h, the paper
 TEXT = "#1F2328"  # on paper and in exports; the live chart takes the page's own
 GRID = "rgba(132, 137, 143, 0.18)"
@@ -28,6 +32,21 @@ FONT = "Source Sans, Source Sans Pro, system-ui, sans-serif"
 SIZE = 14  # px; nothing is smaller: a projector is read from the last row
 TITLE_SIZE = 16
 LEFT = 76  # px; one left margin for all charts, so that iteration axes line up
+RIGHT = 112  # px beside rows whose lines have names: these stand there, never in the data
+ROW_GAP = 34  # px between two rows: the title of the lower one
+
+# Words in the colour of a line, in a shade that is legible on a light and on a dark ground.
+WORDS: dict[str, dict[str, str]] = {
+    "light": {VERMILLION: "#B34A00", PURPLE: "#9C4576"},
+    "dark": {VERMILLION: "#F08030", PURPLE: "#DB93BC"},
+}
+
+
+@cache
+def script() -> str:
+    """The code that draws a figure at a size and on a ground, for pages, reports and files."""
+    code = (files("dsebo.charts") / "figure.js").read_text(encoding="utf-8")
+    return f"window.dseboWords = {json.dumps(WORDS)};\n{code}"
 
 
 def faint(colour: str, alpha: float) -> str:
@@ -57,7 +76,7 @@ def axis(**more: Any) -> dict[str, Any]:
     return {**plain, "tickfont": {"size": SIZE}, **more}
 
 
-def axis_name(text: str, between: tuple[float, float]) -> dict[str, Any]:
+def axis_name(text: str, y: float, yref: str = "paper") -> dict[str, Any]:
     """The name of a row's value axis; an annotation, as Plotly's own titles do not line up."""
     return {
         "text": text,
@@ -68,8 +87,8 @@ def axis_name(text: str, between: tuple[float, float]) -> dict[str, Any]:
         "x": 0,
         "xanchor": "center",
         "xshift": -58,
-        "yref": "paper",
-        "y": sum(between) / 2,
+        "yref": yref,
+        "y": y,
         "yanchor": "middle",
     }
 
@@ -102,13 +121,13 @@ def legend_above() -> dict[str, Any]:
     return {**place, "bgcolor": CLEAR, "font": {"size": SIZE}}
 
 
-def heading(text: str, y: float) -> dict[str, Any]:
+def heading(text: str, y: float, yref: str = "paper") -> dict[str, Any]:
     """The title of one row of a figure, at its upper left: what one should see in it."""
     return {
         "text": f"<b>{text}</b>",
         "name": "heading",
         "xref": "paper",
-        "yref": "paper",
+        "yref": yref,
         "x": 0,
         "y": y,
         "xanchor": "left",
@@ -117,19 +136,6 @@ def heading(text: str, y: float) -> dict[str, Any]:
         "showarrow": False,
         "font": {"size": TITLE_SIZE},
     }
-
-
-def stacked_rows(
-    rows: Mapping[str, tuple[float, float]], names: Mapping[str, tuple[str, str]]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """(the value axes of rows over one x axis, their titles and names), from the first row on."""
-    axes: dict[str, Any] = {}
-    notes: list[dict[str, Any]] = []
-    for index, (row, between) in enumerate(rows.items(), start=1):
-        title, name = names[row]
-        axes[f"yaxis{index if index > 1 else ''}"] = axis(domain=between, anchor="x", nticks=5)
-        notes += [heading(title, between[1]), axis_name(name, between)]
-    return axes, notes
 
 
 @dataclass
@@ -154,15 +160,22 @@ class Sketch:
         place = {"xref": "paper", "x0": 0, "x1": 1, "yref": axis, "y0": y, "y1": y}
         self.shapes.append({"type": "line", "layer": "below", **place, "line": dict(line)})
 
-    def upright(self, x: float) -> None:
-        """A line through all rows: what is being explained."""
-        place = {"x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1}
+    def upright(self, x: float, *rows: str) -> None:
+        """A line through these rows, not through their titles: what is being explained."""
         line = {"color": VERMILLION, "width": 1.5, "dash": "dot"}
-        self.shapes.append({"type": "line", "layer": "below", **place, "line": line})
+        for row in rows:
+            place = {"x0": x, "x1": x, "yref": f"{row} domain", "y0": 0, "y1": 1}
+            self.shapes.append({"type": "line", "layer": "below", **place, "line": line})
 
     def note(self, text: str, **place: Any) -> None:
         """A text without an arrow."""
         self.notes.append({"text": text, "showarrow": False, **place})
+
+    def beside(self, text: str, axis: str, y: float, colour: str | None = None) -> None:
+        """The name of a line, right of its row at y; those that are close move apart as they are drawn."""
+        place = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 5, "yref": axis, "y": y}
+        ink = {} if colour is None else {"font": {"color": colour}}
+        self.note(text, name="beside", yanchor="middle", **place, **ink)
 
     def figure(self) -> go.Figure:
         """The finished figure, checked."""
@@ -175,6 +188,25 @@ class Sketch:
         """
         whole = {**self.layout, "annotations": self.notes, "shapes": self.shapes, "template": {}}
         return {"data": self.traces, "layout": whole}
+
+
+def stacked_rows(layout: dict[str, Any], rows: Sequence[str], names: Mapping[str, tuple[str, str]]) -> Sketch:
+    """A figure of rows over one x axis, each with a title and the name of its axis, from the top.
+
+    They are equally tall; `figure.js` divides another height in the same way.
+    """
+    inside = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    gap = ROW_GAP / inside
+    height = (1 - gap * (len(rows) - 1)) / len(rows)
+    layout["meta"] = layout.get("meta", {}) | {"rows": {"count": len(rows), "gap": ROW_GAP}}
+    sketch = Sketch(layout)
+    for index, row in enumerate(rows):
+        top = 1 - index * (height + gap)
+        y = "y" if index == 0 else f"y{index + 1}"
+        title, name = names[row]
+        layout[f"yaxis{y[1:]}"] = axis(domain=[max(0.0, top - height), top], anchor="x", nticks=5)
+        sketch.notes += [heading(title, 1, f"{y} domain"), axis_name(name, 0.5, f"{y} domain")]
+    return sketch
 
 
 # --- who has which colour and dash ---

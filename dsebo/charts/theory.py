@@ -11,10 +11,8 @@ import plotly.graph_objects as go
 from dsebo.analysis.theory import Epsilon, Phase
 from dsebo.charts import theme
 from dsebo.charts.scales import GREY_LINE
-from dsebo.charts.theme import Sketch
 
 HEIGHT = 560
-ROWS = {"y": (0.72, 1.0), "y2": (0.37, 0.61), "y3": (0.0, 0.26)}
 NAMES = {
     "y": ("Dimension of each phase", "dimension d"),
     "y2": ("Approximation error of its subspace", "ε(d)"),
@@ -28,6 +26,7 @@ def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figur
     T = sum(phase.T for phase in phases)
     ends = np.cumsum([0, *(phase.T for phase in phases)])
     layout = theme.base_layout(HEIGHT)
+    layout["margin"] |= {"r": theme.RIGHT}
     layout |= {
         "xaxis": theme.iteration_axis(T, "y3"),
         "hovermode": "x unified",
@@ -35,10 +34,7 @@ def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figur
         "uirevision": "theory",
         "meta": {"file": "dsebo-bounds"},
     }
-    axes, notes = theme.stacked_rows(ROWS, NAMES)
-    sketch = Sketch(
-        layout | {place: axis | {"rangemode": "tozero"} for place, axis in axes.items()}, notes=notes
-    )
+    sketch = theme.stacked_rows(layout, list(NAMES), NAMES)
     dims = [phase.d for phase in phases]
     for axis, grown, fixed, colour in (
         ("y", dims, d, theme.ORANGE),
@@ -59,7 +55,9 @@ def phases_figure(phases: Sequence[Phase], d: int, epsilon: Epsilon) -> go.Figur
                 line=line,
                 hovertemplate="%{y:.4~g}",
             )
-        sketch.note(FIXED, x=T, xanchor="right", y=fixed, yref=axis, yanchor="bottom")
+        top = 1.08 * max(*grown, fixed)
+        sketch.layout[axis.replace("y", "yaxis")]["range"] = [min(0.0, *grown, fixed), top or 1.0]
+        sketch.beside(FIXED, axis, fixed)
     return sketch.figure()
 
 

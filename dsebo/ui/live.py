@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
+from dsebo.charts import theme
 from dsebo.ui.refresh import by_timer
 from dsebo.ui.wire import Frame
 
@@ -57,7 +58,7 @@ def plotly_js() -> str:
 @cache
 def _library_source() -> str:
     ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js")]
-    return "\n".join([plotly_js(), *ours, "export default function () {}"])
+    return "\n".join([plotly_js(), theme.script(), *ours, "export default function () {}"])
 
 
 @cache

@@ -23,15 +23,19 @@ def words(figure: Any) -> list[str]:
 def test_the_compared_chart_names_n_and_draws_bands() -> None:
     rng = np.random.default_rng(0)
     runs = [
-        Curves(np.minimum.accumulate(rng.uniform(1, 9, 30)), np.full(30, 5.0), [(10, 0.5)]) for _ in range(3)
+        Curves(np.minimum.accumulate(rng.uniform(1, 9, 30)), np.full(30, 5.0), [(10, 0.5)]) for _ in range(4)
     ]
     figure = curves_figure({"β = 4": runs, "β = 12": runs[:1]}, lines=References(at_centre=4.0), slopes=True)
     named = [trace.name for trace in figure.data if trace.showlegend]
-    assert named == ["β = 4 (n = 3)", "β = 12 (n = 1)"]
-    filled = [trace for trace in figure.data if trace.fill == "toself"]
-    assert len(filled) == 2  # value and dimension of the group of three
+    assert named == ["β = 4 (n = 4)", "β = 12 (n = 1)"]
+    filled = [trace for trace in figure.data if trace.fill == "tonexty"]
+    assert len(filled) == 2  # value and dimension of the group of four
+    assert {trace.line.shape for trace in filled} == {"hv"}  # the steps of its line
     with_singles = curves_figure({"β = 4": runs}, singles=True)
-    assert len(with_singles.data) == len(curves_figure({"β = 4": runs}).data) + 6
+    assert len(with_singles.data) == len(curves_figure({"β = 4": runs}).data) + 8
+    few = curves_figure({"β = 4": runs[:3]})  # each by itself, no band
+    assert not any(trace.fill for trace in few.data)
+    assert sum(trace.line.width == 1 for trace in few.data) == 6
     assert curves_figure({}).data == ()
     without = curves_figure({"β = 4": runs})
     assert "yaxis3" not in without.layout
@@ -39,22 +43,22 @@ def test_the_compared_chart_names_n_and_draws_bands() -> None:
 
 
 def test_a_band_stays_on_a_log_axis() -> None:
-    runs = [Curves(np.array([v]), np.array([np.nan])) for v in (0.001, 10.0)]
+    runs = [Curves(np.array([v]), np.array([np.nan])) for v in (0.001, 10.0, 10.0, 10.0)]
     figure = curves_figure({"g": runs}, scale="log")
-    band_trace = next(trace for trace in figure.data if trace.fill == "toself")
-    assert np.min(band_trace.y) > 0
+    assert any(trace.fill == "tonexty" for trace in figure.data)
+    assert min(np.min(trace.y) for trace in figure.data) > 0
 
 
 def test_the_chart_has_n_in_the_legend_and_the_lines_to_read_it_against() -> None:
-    lanes = {"A": [curves(5, 3.0), curves(4, 5.0)], "B": [curves(5), curves(0)]}
+    lanes = {"A": [curves(5, 3.0), curves(4, 5.0)] * 2, "B": [curves(5), curves(0)]}
     styles = styles_of({"A": "dsebo", "B": "random"})
     lines = References(minimum=0.0, at_centre=5.0, paper=3.9)
     figure = race_figure(lanes, styles, lines, budget=20)
-    assert [t.name for t in figure.data if t.showlegend] == ["A (n = 2)", "B (n = 1)"]
-    assert sum(t.fill == "toself" for t in figure.data) == 2  # A's value and dimension
-    assert {"centre 5", "paper's DSEBO 3.9", "F* = 0, below a log axis"} <= set(words(figure))
+    assert [t.name for t in figure.data if t.showlegend] == ["A (n = 4)", "B (n = 1)"]
+    assert sum(t.fill == "tonexty" for t in figure.data) == 2  # A's value and dimension
+    assert {"centre 5", "paper's<br>DSEBO 3.9", "F* = 0 ↓"} <= set(words(figure))
     assert tuple(figure.layout.xaxis.range) == (0, 20.2)
-    only_a = [t for t in figure.data if t.yaxis == "y2" and t.mode == "lines" and not t.fill]
+    only_a = [t for t in figure.data if t.yaxis == "y2" and t.mode == "lines" and t.line.width > 1]
     assert [t.line.color for t in only_a] == [styles["A"][0]]
 
 

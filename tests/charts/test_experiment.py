@@ -68,7 +68,7 @@ def test_the_overlay_has_a_curve_a_band_and_n_for_each_cell() -> None:
     legend = [trace.name for trace in figure.data if trace.showlegend]
     assert legend[0] == "β = 1 (n = 10)"
     assert legend[-1] == "β = 32 (n = 3)"
-    assert sum(trace.fill == "toself" for trace in figure.data) == 14  # value and dimension
+    assert sum(trace.fill == "tonexty" for trace in figure.data) == 12  # value and dimension; not of three
     assert "centre 30" in texts(figure)
     assert figure.layout.legend.orientation == "h"
     assert figure.layout.meta["narrow"]["height"] > figure.layout.height
@@ -95,7 +95,7 @@ def test_the_small_multiples_share_their_axes() -> None:
     ranges = {tuple(plain[f"yaxis{n}"]["range"]) for n in ("", 3, 5, 7, 9, 11, 13)}
     assert len(ranges) == 1
     dimensions = {tuple(plain[f"yaxis{n}"]["range"]) for n in (2, 4, 6, 8, 10, 12, 14)}
-    assert dimensions == {(0, 12 * 1.1)}
+    assert dimensions == {(0, 12 * 1.2)}
     assert plain["xaxis2"]["domain"][0] > plain["xaxis"]["domain"][1]
     assert plain["yaxis2"]["domain"][1] < plain["yaxis"]["domain"][0]
 
@@ -125,9 +125,9 @@ def test_methods_without_a_dimension_have_no_row_for_it() -> None:
 
 
 def test_single_seeds_on_demand() -> None:
-    frame, curves = one_axis(3), curves_of(one_axis(3))
+    frame, curves = one_axis(4), curves_of(one_axis(4))
     more = panels_figure(frame, ["beta"], curves, singles=True)
-    assert len(more.data) == len(panels_figure(frame, ["beta"], curves).data) + 2 * 7 * 3
+    assert len(more.data) == len(panels_figure(frame, ["beta"], curves).data) + 2 * 7 * 4
 
 
 def test_a_negative_value_leaves_the_log_axis() -> None:

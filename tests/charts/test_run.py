@@ -76,7 +76,11 @@ def test_the_deciding_bar_stands_out_in_every_row(
     assert sum(colour == theme.VERMILLION for colour in bars.marker.line.color) == 1
     assert marks.marker.color[list(marks.x).index(chosen["t"])] == theme.VERMILLION
     across = [s for s in figure.layout.shapes if s.line.color == theme.VERMILLION]
-    assert [(s.x0, s.y0, s.y1) for s in across] == [(chosen["t"], 0, 1)]
+    # through the two rows above, but neither through titles nor through the words over the bar
+    assert [(s.x0, s.yref, s.y0, s.y1) for s in across] == [
+        (chosen["t"], "y domain", 0, 1),
+        (chosen["t"], "y2 domain", 0, 1),
+    ]
 
 
 def test_s_min_s_max_k_and_step_stand_there_as_text(
@@ -96,10 +100,58 @@ def test_the_grey_lines_are_named(evaluations: pd.DataFrame, changes: list[dict[
     said = texts(draw(evaluations, changes))
     assert "centre 8" in said
     assert "paper 3.94" in said
-    assert "F* = 0, below a log axis" in said
+    assert "F* = 0 ↓" in said
     assert "dₑ = 8" in said
-    assert "dₕ = 20" in said
     assert "F* = 0" in texts(draw(evaluations, changes, scale="linear"))
+
+
+def test_the_dimension_axis_ends_above_what_is_used(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]]
+) -> None:
+    def drawn(d: float, d_e: int | None, d_h: int) -> tuple[Any, list[str]]:
+        lines = References(d_e=d_e, d_h=d_h)
+        figure = draw(evaluations.assign(d=d), [], lines=lines)
+        return figure["layout"]["yaxis2"], texts(figure)
+
+    axis, said = drawn(10.0, 30, 100)
+    assert axis["range"] == [0, 36]
+    assert "dₑ = 30" in said
+    assert "dₕ = 100 ↑" in said  # an arrow at the edge
+    axis, said = drawn(60.0, 30, 70)
+    assert axis["range"] == [0, 72]
+    assert "dₕ = 70" in said
+    axis, said = drawn(1000.0, 30, 1000)  # a method that goes to D
+    assert axis["type"] == "log"
+    assert axis["range"][1] == pytest.approx(np.log10(1200))
+    assert "30" not in axis["ticktext"]
+    assert draw(evaluations, [], largest_d=90.0)["layout"]["yaxis2"]["range"] == [0, 108]
+
+
+@pytest.mark.parametrize("height", [420, 620, 1000])
+def test_three_rows_are_equally_tall_at_every_height(
+    evaluations: pd.DataFrame, changes: list[dict[str, Any]], height: int
+) -> None:
+    layout = draw(evaluations, changes, height=height)["layout"]
+    inside = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    rows = [layout[axis]["domain"] for axis in ("yaxis", "yaxis2", "yaxis3")]
+    tall = [(high - low) * inside for low, high in rows]
+    assert tall == pytest.approx([tall[0]] * 3)
+    assert tall[0] > 85
+    assert [(rows[i][0] - rows[i + 1][1]) * inside for i in (0, 1)] == pytest.approx([theme.ROW_GAP] * 2)
+
+
+def test_the_two_areas_have_their_names_in_them(evaluations: pd.DataFrame) -> None:
+    frame = evaluations.assign(best=100.0, y=100.0, floor=10.0)
+    figure = draw(frame, [], lines=References(minimum=1.0, d_e=8, d_h=20))
+    names = {note["text"]: note for note in figure["layout"]["annotations"] if note.get("name") == "area"}
+    assert 0 < names["out of reach"]["y"] < 1 < names["within reach"]["y"] < 2
+    assert not any(note["showarrow"] for note in names.values())
+    assert "reachable 10" in texts(figure)
+    thin = draw(frame.assign(floor=80.0), [], lines=References(minimum=1.0, d_e=8, d_h=20))
+    arrow = next(note for note in thin["layout"]["annotations"] if note["text"] == "within reach")
+    assert arrow["showarrow"]
+    none = draw(frame.assign(floor=np.nan), [])
+    assert not any(note.get("name") == "area" for note in none["layout"]["annotations"])
 
 
 def test_a_log_axis_gives_way_where_values_are_not_positive(evaluations: pd.DataFrame) -> None:

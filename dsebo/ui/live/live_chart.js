@@ -75,7 +75,10 @@ function draw(chart) {
   if (chart.held || !host.isConnected || host.clientWidth === 0) return;
   const colours = pageColours(host);
   chart.colour = colours.text;
-  const layout = themed(figure.layout, colours, host.clientWidth);
+  // A figure that fills its place is as tall as the page's style says.
+  const fills = !!(figure.layout.meta || {}).fills;
+  host.classList.toggle("fills", fills);
+  const layout = window.dseboFigure.layout(figure.layout, colours, host.clientWidth, fills && host.clientHeight);
   chart.config = chart.config || config(chart); // another object would make react start again
   window.Plotly.react(host, figure.data, layout, chart.config).then(() => {
     if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));
@@ -83,50 +86,6 @@ function draw(chart) {
     offerFiles(chart);
     host.dataset.ready = "true";
   });
-}
-
-const NARROW = 480; // px: a phone
-const FEW_COLUMNS = 700; // px: below it a figure of many panels has fewer side by side
-
-function themed(given, colours, width) {
-  const rearranged = width < FEW_COLUMNS ? (given.meta || {}).narrow : null;
-  const layout = rearranged ? { ...given, ...rearranged } : given;
-  const font = { ...layout.font, color: colours.text, family: colours.font };
-  const hoverlabel = {
-    ...layout.hoverlabel,
-    bgcolor: colours.background,
-    font: { ...(layout.hoverlabel || {}).font, color: colours.text },
-  };
-  const narrow = width < NARROW && layout.margin.l > 60;
-  const annotations = withoutCollisions(layout, width).map((note) => placed(note, colours, narrow));
-  const margin = narrow ? { ...layout.margin, l: 56, r: 8 } : layout.margin;
-  const modebar = { bgcolor: "rgba(0,0,0,0)", color: "#84898F", activecolor: colours.text };
-  const page = { width, autosize: false, font, hoverlabel, modebar, annotations, margin };
-  return { ...layout, ...page };
-}
-
-// Names that stand over the data are legible; on a phone titles and axis names move to the left.
-function placed(note, colours, narrow) {
-  const over = note.name === "over" || note.name === "bar chosen";
-  const there = over ? { ...note, bgcolor: colours.background } : note;
-  if (!narrow) return there;
-  if (note.name === "heading") return { ...there, xshift: -50 };
-  return note.name === "axis" ? { ...there, xshift: -46 } : there;
-}
-
-// Labels over bars: the chosen one first, then from the newest on, as long as there is room.
-function withoutCollisions(layout, width) {
-  const notes = layout.annotations || [];
-  const budget = (layout.meta || {}).budget;
-  if (!budget) return notes;
-  const pixels = (width - layout.margin.l - layout.margin.r) / (budget * 1.01);
-  const bars = notes.filter((n) => (n.name || "").startsWith("bar"));
-  bars.sort((a, b) => (b.name.length - a.name.length) || b.x - a.x);
-  const shown = [];
-  for (const bar of bars) {
-    if (shown.every((other) => Math.abs(other.x - bar.x) * pixels > 76)) shown.push(bar);
-  }
-  return notes.filter((n) => !bars.includes(n) || shown.includes(n));
 }
 
 function config(chart) {
