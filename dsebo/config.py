@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -259,9 +259,18 @@ def config_hash(config: RunConfig, arithmetic: str | None = None) -> str:
     Settings that `parse` would fill in are left out, so that a run keeps its hash when a method
     or an objective gets one more.
     """
-    depends = {"config": config.given(), "arithmetic": arithmetic or config.arithmetic}
-    canonical = json.dumps(depends, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return next(seed_hashes(config, [config.seed], arithmetic))
+
+
+def seed_hashes(config: RunConfig, seeds: Iterable[int], arithmetic: str | None = None) -> Iterator[str]:
+    """The hashes of the same run from these seeds: what its settings come to is found once for all."""
+    given = config.given()
+    usual = RunConfig.model_fields["seed"].default
+    for seed in seeds:
+        own = {**given, "seed": seed} if seed != usual else {n: v for n, v in given.items() if n != "seed"}
+        depends = {"config": own, "arithmetic": arithmetic or config.arithmetic}
+        canonical = json.dumps(depends, sort_keys=True, separators=(",", ":"))
+        yield hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def stored_hash(config: RunConfig, versions: Mapping[str, str]) -> str | None:

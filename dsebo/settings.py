@@ -170,11 +170,15 @@ class Settings(Frozen):
 
     @property
     def all_limits(self) -> Limits:
-        """What all owners may ask for together: in a class half of the memory and a day of each core."""
+        """What all owners may ask for together: in a class half of the memory and a day of each core.
+
+        A machine of one's own may be busy for a month; what is predicted to take longer was not meant.
+        """
         if self.limits.all is not None:
             return self.limits.all
         if self.mode == "local":
-            return Limits(active=32, queued=1000, memory_mb=0.8 * machine_megabytes())
+            month = 30 * _DAY * core_count()
+            return Limits(active=32, queued=1000, memory_mb=0.8 * machine_megabytes(), seconds=month)
         return Limits(
             active=32, queued=1000, memory_mb=0.5 * machine_megabytes(), seconds=_DAY * core_count()
         )

@@ -9,7 +9,7 @@ from datetime import datetime
 from numbers import Real
 from typing import Any
 
-from dsebo.config import METHODS, flat_config
+from dsebo.config import METHOD, METHODS, RunConfig, flat_config
 from objectives import KINDS
 from objectives.base import ObjectiveConfig
 
@@ -62,6 +62,8 @@ def duration(seconds: float | None) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s" if minutes < 10 and rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
+    if hours >= 48:
+        return count(round(hours / 24), "day")
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
@@ -194,6 +196,27 @@ def brief(objective: Mapping[str, Any]) -> list[str]:
     """`D = 1000`, `d_e = 30`, `c = 1`: what a title says of an objective beside its name."""
     kind = KINDS.get(objective.get("kind", "embedded"), ObjectiveConfig)
     return [f"{name} = {value_text(objective[name])}" for name in kind.brief]
+
+
+MOST_CHANGES = 3  # that a name mentions
+
+
+def run_title(config: RunConfig, at: float | None = None) -> str:
+    """`Sphere 1000/30, β 8, 17:22`: a name that tells a run from its neighbours, begun at that time."""
+    given, flat = config.given(), flat_config(config)
+    sizes = config.objective.brief[:2]
+    method = given["optimizer"].pop("method")
+    own = {"beta": flat["beta"]} if method == METHOD else {}
+    own |= {**given["optimizer"], **given["objective"]}
+    own |= {"budget": given["budget"]} if "budget" in given else {}
+    told = [name for name in own if name not in ("name", *sizes)][:MOST_CHANGES]
+    size = "/".join(value_text(flat[name]) for name in sizes)
+    words = [f"{function_name(config.function)} {size}".strip()]
+    words += [] if method == METHOD else [method_name(method)]
+    words += [f"{symbol(name)} {value_text(own[name])}" for name in told]
+    words += [f"forked at {config.forks[-1].at}"] if config.forks else []
+    words += [datetime.fromtimestamp(at).strftime("%H:%M")] if at is not None else []
+    return ", ".join(words)
 
 
 def fork_changes(config: Mapping[str, Any]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from dsebo import text as words
-from dsebo.config import RunConfig
+from dsebo.config import RunConfig, parse_flat
 
 
 @pytest.mark.parametrize(
@@ -28,8 +30,8 @@ def test_four_significant_digits(value: float | None, shown: str) -> None:
 
 
 def test_durations_and_sizes() -> None:
-    said = [words.duration(s) for s in (0.2, 31, 75, 600, 3700, None)]
-    assert said == ["under 1 s", "31 s", "1 min 15 s", "10 min", "1 h 1 min", "–"]
+    said = [words.duration(s) for s in (0.2, 31, 75, 600, 3700, 90 * 86400, None)]
+    assert said == ["under 1 s", "31 s", "1 min 15 s", "10 min", "1 h 1 min", "90 days", "–"]
     assert [words.size(b) for b in (800, 800_000, 8e9)] == ["800 bytes", "800 kB", "8 GB"]
 
 
@@ -46,3 +48,10 @@ def test_what_a_user_wrote_is_never_markup() -> None:
 def test_a_setting_in_one_line() -> None:
     line = words.setting_line(RunConfig().model_dump(mode="json"))
     assert line == ("Sphere · D = 1000 · d_e = 30 · c = 1 · β = 12 · d from 5 to 100 · budget 500 · seed 1")
+
+
+def test_a_name_tells_runs_apart() -> None:
+    at = datetime(2026, 11, 18, 17, 22).timestamp()
+    assert words.run_title(parse_flat({"beta": 8}), at) == "Sphere 1000/30, β 8, 17:22"
+    other = {"function": "levy", "method": "turbo", "D": 50, "d_e": 4, "c": 3, "budget": 40}
+    assert words.run_title(parse_flat(other)) == "Levy 50/4, TuRBO-1, c 3, budget 40"

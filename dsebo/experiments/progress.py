@@ -79,7 +79,7 @@ def frame_of(connection: Connection, spec: ExperimentSpec, owner: str) -> pd.Dat
     columns["state"] = [row[1] if row else MISSING for row in rows]
     columns["wanted"] = [row[0].wanted if row else "run" for row in rows]
     columns["n_done"] = [row[0].n_done if row else 0 for row in rows]
-    columns["budget"] = [run.config.budget for run in planned]
+    columns["budget"] = [run.of_cell.budget for run in planned]
     for name in ("best", "d", "seconds", "minimum", "at_centre"):
         columns[name] = pd.Series([row and getattr(row[0], name) for row in rows], dtype=float)
     return pd.DataFrame({**columns, **axes})
@@ -104,7 +104,7 @@ def find_runs(
     has not finished counts only where it is the owner's and can go on; a run whose budget has been
     extended is another run.
     """
-    budgets = {run.hash: run.config.budget for run in planned}
+    budgets = {run.hash: run.of_cell.budget for run in planned}
     best: dict[str, tuple[Row[Any], str]] = {}
     now = time.time()
     for row in _candidates(connection, list(budgets), owner):
@@ -198,8 +198,8 @@ def seconds_left(spec: ExperimentSpec, runs: pd.DataFrame, pace: float = 1.0) ->
             continue
         computing = costs[cell]
         if n_done:
-            computing -= predict(planned[i].config, int(n_done)).seconds
-        total += pace * computing + STORED * (planned[i].config.budget - n_done)
+            computing -= predict(planned[i].of_cell, int(n_done)).seconds
+        total += pace * computing + STORED * (planned[i].of_cell.budget - n_done)
     return max(0.0, total)
 
 

@@ -20,11 +20,11 @@ from dsebo.config import (
     METHOD,
     METHODS,
     RunConfig,
-    config_hash,
     config_parts,
     nested_config,
     parse_flat,
     part_of,
+    seed_hashes,
 )
 from dsebo.experiments.entrants import Entrant, entrant_of, label_of
 from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
@@ -68,8 +68,13 @@ class Planned:
 
     cell: Cell
     seed: int
-    config: RunConfig
+    of_cell: RunConfig  # from whatever seed
     hash: str
+
+    @property
+    def config(self) -> RunConfig:
+        """Its settings."""
+        return self.of_cell.with_seed(self.seed)
 
 
 class ExperimentSpec(Frozen):
@@ -342,9 +347,8 @@ def _planned(text: str) -> tuple[Planned, ...]:
     runs = []
     for cell in spec.cells():
         config = spec.config(cell, spec.seeds[0])
-        for seed in spec.seeds:
-            seeded = config.with_seed(seed)
-            runs.append(Planned(cell, seed, seeded, config_hash(seeded)))
+        hashes = seed_hashes(config, spec.seeds)
+        runs += [Planned(cell, seed, config, hash) for seed, hash in zip(spec.seeds, hashes, strict=True)]
     return tuple(runs)
 
 

@@ -65,7 +65,7 @@ def _pace(spec: ExperimentSpec, frame: pd.DataFrame) -> float:
     """Measured seconds for each predicted one."""
     done = frame[frame["state"] == "finished"]
     planned = spec.planned()
-    predicted = sum(predict(planned[int(place)].config).seconds for place in done.index)
+    predicted = sum(predict(planned[int(place)].of_cell).seconds for place in done.index)
     measured = float(done["seconds"].sum())
     if predicted <= 0 or measured <= 0:
         return 1.0

@@ -21,6 +21,7 @@ from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
+from dsebo.text import run_title
 from objectives.fields import must
 
 MAX_NAME, MAX_NOTE, MAX_TAG, MAX_TAGS = 200, 1000, 50, 20
@@ -95,11 +96,8 @@ def checked_name(name: str) -> str:
 
 
 def run_name(name: str, config: RunConfig) -> str:
-    """The name that a run was given, or what one without is called."""
-    default = f"{config.optimizer.label} on {config.objective.name}, D = {config.objective.D}"
-    if config.forks:
-        default += f", forked at {config.forks[-1].at}"
-    return checked_name(name) or default
+    """The name that a run was given, or what one that begins now is called without."""
+    return checked_name(name) or run_title(config, time.time())
 
 
 def checked_note(note: str) -> str | None:

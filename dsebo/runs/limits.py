@@ -13,6 +13,7 @@ from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import OwnerHash
 from dsebo.store.schema import ACTIVE
+from dsebo.text import duration
 from objectives.fields import ConfigError
 
 
@@ -95,8 +96,14 @@ def check_sum(limits: Limits, now: Load, new: Load, who: str) -> None:
         _check_memory(limits, total.memory_bytes, who)
     if limits.seconds is not None and total.seconds > limits.seconds:
         raise LimitExceeded(
-            f"A predicted time of {total.seconds:.0f} s is over the limit of {limits.seconds:g} s for {who}."
+            f"A predicted time of {_span(total.seconds, '.0f')} is over the limit of "
+            f"{_span(limits.seconds, 'g')} for {who}."
         )
+
+
+def _span(seconds: float, digits: str) -> str:
+    """As exact as it matters for a limit."""
+    return f"{seconds:{digits}} s" if seconds < 3600 else duration(seconds)
 
 
 def _check_memory(limits: Limits, memory_bytes: int, who: str) -> None:

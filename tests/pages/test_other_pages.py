@@ -82,7 +82,7 @@ def test_the_table_of_runs(finished: Callable[..., str], manager: RunManager) ->
     at = open_page("runs")
     assert not at.exception
     table = at.dataframe[0].value
-    assert list(table["Name"]) == ["<b>Levy</b>", "DSEBO on sphere, D = 50"]
+    assert list(table["Name"]) == ["<b>Levy</b>", manager.store.get_run(run_id).name]
     row = manager.store.get_run(run_id)
     assert table["Best"][1] == row.best
     assert table["Final d"][1] == row.d

@@ -13,6 +13,7 @@ from dsebo.settings import Limits, LimitSettings, Settings
 from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
 from dsebo.store.rows import RunFilter, owner_hash
 from dsebo.store.store import Store
+from dsebo.text import run_title
 from tests.small import history, reference, small, wait_for, wait_state
 
 
@@ -306,6 +307,14 @@ def test_a_launch_over_a_limit_is_refused(
     manager.close()
 
 
+def test_without_settings_an_absurd_prediction_is_refused(store: Store) -> None:
+    manager = RunManager(store, Settings())
+    with pytest.raises(LimitExceeded, match=r"A predicted time of .+ days is over the limit of \d+ days"):
+        manager.launch(small(D=1000, budget=100_000))
+    assert store.list_runs() == []
+    manager.close()
+
+
 def test_the_limit_counts_what_is_there(store: Store) -> None:
     limits = LimitSettings(owner=Limits(active=1, queued=1), all=Limits())
     manager = RunManager(store, Settings(mode="class", limits=limits))
@@ -360,7 +369,8 @@ def test_a_launch_is_of_any_configs_and_one_group(store: Store, manager: RunMana
     ids = manager.launch(configs, name=["a", "", "c"])
     rows = [wait_state(store, run_id, "finished") for run_id in ids]
     assert [row.seed for row in rows] == [7, 2, 9]
-    assert [row.name for row in rows] == ["a", "DSEBO on sphere, D = 50", "c"]
+    title = run_title(configs[1], rows[1].created)
+    assert [row.name for row in rows] == ["a", title, "c"]
     assert len({row.group for row in rows}) == 1
 
 
