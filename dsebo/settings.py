@@ -173,6 +173,7 @@ class Settings(Frozen):
         """What all owners may ask for together: in a class half of the memory and a day of each core.
 
         A machine of one's own may be busy for a month; what is predicted to take longer was not meant.
+        In a class few at work are enough: an owner's first starts at once whatever the others have.
         """
         if self.limits.all is not None:
             return self.limits.all
@@ -180,7 +181,7 @@ class Settings(Frozen):
             month = 30 * _DAY * core_count()
             return Limits(active=32, queued=1000, memory_mb=0.8 * machine_megabytes(), seconds=month)
         return Limits(
-            active=32, queued=1000, memory_mb=0.5 * machine_megabytes(), seconds=_DAY * core_count()
+            active=16, queued=1000, memory_mb=0.5 * machine_megabytes(), seconds=_DAY * core_count()
         )
 
     @property

@@ -14,6 +14,7 @@ from dsebo.config import RunConfig, config_hash
 from dsebo.experiments.progress import HELD, MISSING, find_runs
 from dsebo.experiments.spec import Planned
 from dsebo.runs import commands
+from dsebo.runs.places import Job
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
 from dsebo.store import schema
@@ -119,7 +120,7 @@ def _carry_out(store: Store, task: Task, lease: Lease, wanted: Wanted, waiting: 
     slots = ExperimentSlots(store, lease, wanted, cores, waiting)
     problem = ""
     try:
-        for _ in Session(store, lease, heartbeat, slots).events():
+        for _ in Session(store, Job(lease), heartbeat, slots).events():
             pass
     except LeaseLost:
         return Outcome("busy", lease.run_id)
@@ -204,7 +205,14 @@ class ExperimentSlots(FairSlots):
         self._store, self._run, self._wanted, self._database = store, run, wanted, waiting
         self._opened = self._paused = False
 
-    def acquire(self, stop: threading.Event, owner: str = "", expected: float = 0.0) -> bool:
+    def acquire(
+        self,
+        stop: threading.Event,
+        owner: str = "",
+        expected: float = 0.0,
+        nudged: threading.Event | None = None,
+        first: bool = False,
+    ) -> bool:
         """Wait until the next evaluation may start; False when the run is to end instead."""
         while not stop.is_set():
             wanted = self._wanted.now()

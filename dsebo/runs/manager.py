@@ -98,9 +98,8 @@ class RunManager:
         asked = [(config, config.budget, 0) for config in configs]
         self._refuse_when_closed()
         leases = create(self.store, new, lambda c: check_limits(c, self.settings, whose, asked))
-        self._take_on(
-            [Job(lease, whose, _memory(config)) for lease, config in zip(leases, configs, strict=True)]
-        )
+        pairs = zip(leases, configs, strict=True)
+        self._take_on([Job(lease, whose, _memory(config), first=True) for lease, config in pairs])
         return [lease.run_id for lease in leases]
 
     def fork(
@@ -297,12 +296,14 @@ class RunManager:
         """Start queued runs while there is room."""
         while not self._closed and (job := self._places.start_next()) is not None:
             run_id, place = job.lease.run_id, _ManagedPlace(self, job)
-            session = Session(self.store, job.lease, self._heartbeat, self._slots, place, job.owner)
+            session = Session(self.store, job, self._heartbeat, self._slots, place)
             thread = threading.Thread(
                 target=self._work, args=(session, job), name=f"dsebo-run-{run_id[:8]}", daemon=True
             )
             self._sessions[run_id] = (session, thread)
             thread.start()
+        for job in self._places.wanted_from():
+            self._sessions[job.lease.run_id][0].nudge()
 
     def _work(self, session: Session, job: Job) -> None:
         """What a thread does."""
@@ -341,7 +342,6 @@ class _ManagedPlace(Place):
 
     def __init__(self, manager: RunManager, job: Job) -> None:
         self._manager, self._job = manager, job
-        self.memory_bytes = job.memory_bytes
 
     def wait(self) -> None:
         """See `Place.wait`."""
@@ -359,6 +359,8 @@ class _ManagedPlace(Place):
     def must_leave(self) -> bool:
         """See `Place.must_leave`."""
         with self._manager._lock:
+            if time.monotonic() >= self._manager._places.next_due:
+                self._manager._start_some()
             return self._manager._places.must_leave(self._job)
 
 

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 import warnings
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -33,10 +34,25 @@ except ImportError:  # not a Unix
 
 LIVE_PATIENCE = 2.0  # seconds after which a live run goes on without a token
 _SWEEP_PATIENCE = 1.0  # seconds after which a sweep's worker no longer lets live runs pass
+CREDIT_SECONDS = 0.5  # that an owner may be ahead of the others and still have first points first
 _LEAST_SECONDS = 0.001  # that an evaluation counts for, so that owners take turns at quick ones
 _LIVE_POLL, _SWEEP_POLL = 0.001, 0.002
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(order=True)
+class _Ticket:
+    """Someone who waits for a slot; the lowest is served first."""
+
+    later: bool  # than all who wait for a first point
+    tag: float  # of a first point: what it is expected to take
+    number: int  # in the order of asking
+    owner: str = field(compare=False)
+    began: float = field(compare=False)  # what the owner's clock showed
+    ends: tuple[threading.Event, ...] = field(compare=False)  # what ends the waiting
+    served: bool = field(default=False, compare=False)
+    called: threading.Event = field(default_factory=threading.Event, compare=False)
 
 
 class FairSlots:
@@ -46,7 +62,8 @@ class FairSlots:
     what that clock will show when the evaluation is done, and the lowest tag is served first. So twenty
     runs of one owner do not slow the one run of another, nor do long evaluations short ones. The clock of
     someone who did not ask for a while is put forward to that of the last who was served: idle time
-    is not saved up.
+    is not saved up. First points go before all that, the quickest first and one of an owner's at a time,
+    while the owner's clock is not far ahead.
 
     Args:
         count: Slots of this process.
@@ -57,41 +74,54 @@ class FairSlots:
     def __init__(self, count: int, cores: CoreTokens | None = None) -> None:
         self._free = count
         self._cores = cores
-        self._waiting: list[tuple[float, int, str]] = []  # heap of (tag, order of asking, owner)
+        self._waiting: list[_Ticket] = []  # a heap
         self._asked = itertools.count()
         self._clocks: dict[str, float] = {}  # of owners that are ahead
         self._now = 0.0  # the clock of the last who was served, before that
         self._held = threading.local()  # by whom a thread has its slot, since when, and what was expected
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
 
-    def acquire(self, stop: threading.Event, owner: str = "", expected: float = 0.0) -> bool:
-        """Wait for a slot; False when `stop` is set first (and `wake` called).
+    def acquire(
+        self,
+        stop: threading.Event,
+        owner: str = "",
+        expected: float = 0.0,
+        nudged: threading.Event | None = None,
+        first: bool = False,
+    ) -> bool:
+        """Wait for a slot; False when `stop` or `nudged` is set first (and `wake` called).
 
         Args:
-            stop: Ends the waiting.
+            stop: Ends the waiting, also that for a core.
             owner: Who asks.
             expected: Seconds that the slot will be held for, as far as is known.
+            nudged: Ends the waiting for a slot.
+            first: Whether the run has no point yet.
         """
-        with self._changed:
-            expected = max(expected, _LEAST_SECONDS)
+        ends = (stop,) if nudged is None else (stop, nudged)
+        expected = max(expected, _LEAST_SECONDS)
+        with self._lock:
+            if any(end.is_set() for end in ends):
+                return False
             began = max(self._now, self._clocks.get(owner, 0.0))
             self._clocks[owner] = began + expected
-            own = (tag for tag, _, asker in self._waiting if asker == owner)
-            ticket = (max(began + expected, max(own, default=0.0)), next(self._asked), owner)
+            own = [ticket for ticket in self._waiting if ticket.owner == owner]
+            later = not first or began > self._now + CREDIT_SECONDS or not all(other.later for other in own)
+            tag = max([began + expected, *(other.tag for other in own)]) if later else expected
+            ticket = _Ticket(later, tag, next(self._asked), owner, began, ends)
             heapq.heappush(self._waiting, ticket)
-            while not stop.is_set() and not (self._free > 0 and self._waiting[0] == ticket):
-                self._changed.wait()
-            self._waiting.remove(ticket)
-            heapq.heapify(self._waiting)
-            if stop.is_set():
+            self._serve()
+        ticket.called.wait()
+        with self._lock:
+            if not ticket.served:
+                self._waiting.remove(ticket)
+                heapq.heapify(self._waiting)
                 self._run_on(owner, -expected)
-                self._changed.notify_all()  # who stood behind us may be first now
                 return False
-            self._now = max(self._now, began)
-            self._free -= 1
-            self._changed.notify_all()
         self._held.by = (owner, time.monotonic(), expected)
-        if self._cores is None or self._cores.acquire(stop, LIVE_PATIENCE) or not stop.is_set():
+        if self._cores is not None:
+            self._cores.acquire(stop, LIVE_PATIENCE)
+        if not stop.is_set():
             return True
         self.release()
         return False
@@ -101,10 +131,19 @@ class FairSlots:
         if self._cores is not None:
             self._cores.release()
         owner, since, expected = self._held.by
-        with self._changed:
+        with self._lock:
             self._run_on(owner, time.monotonic() - since - expected)
             self._free += 1
-            self._changed.notify_all()
+            self._serve()
+
+    def _serve(self) -> None:
+        """Call whoever is next, and nobody else: a hundred may wait, and each call costs the others time."""
+        while self._free > 0 and self._waiting:
+            ticket = heapq.heappop(self._waiting)
+            self._free -= 1
+            self._now = max(self._now, ticket.began)
+            ticket.served = True
+            ticket.called.set()
 
     def _run_on(self, owner: str, seconds: float) -> None:
         """Put an owner's clock forward or back; one that is not ahead need not be kept."""
@@ -114,9 +153,11 @@ class FairSlots:
             del self._clocks[owner]
 
     def wake(self) -> None:
-        """Let those who wait look at their `stop` again."""
-        with self._changed:
-            self._changed.notify_all()
+        """Let those go whose waiting has been ended."""
+        with self._lock:
+            for ticket in self._waiting:
+                if any(end.is_set() for end in ticket.ends):
+                    ticket.called.set()
 
 
 def tokens_folder() -> Path:

@@ -12,7 +12,7 @@ from dsebo.events import Event, Started
 from dsebo.parsing import LEAST_SPEED
 from dsebo.run import Runner
 from dsebo.runs import commands
-from dsebo.runs.places import Place
+from dsebo.runs.places import Job, Place
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.store import schema
 from dsebo.store.errors import LeaseLost, StoreAway, StoreError
@@ -49,33 +49,26 @@ class Session:
     """
 
     def __init__(
-        self,
-        store: Store,
-        lease: Lease,
-        heartbeat: Heartbeat,
-        slots: FairSlots,
-        place: Place | None = None,
-        owner: str = LOCAL_OWNER,
+        self, store: Store, job: Job, heartbeat: Heartbeat, slots: FairSlots, place: Place | None = None
     ) -> None:
-        self.store, self.lease, self.heartbeat, self.slots = store, lease, heartbeat, slots
-        self.place, self.owner = place or Place(), owner
+        self.store, self.job, self.heartbeat, self.slots = store, job, heartbeat, slots
+        self.lease, self.place = job.lease, place or Place()
         self.queued = False  # whether it left to be queued again, with its lease
         self._paused_since: float | None = None
         self._last_seconds = 0.0  # that an evaluation took: what the next is expected to take
         self._stop = threading.Event()
         self._wake = threading.Event()
-        self._next_due = 0.0  # monotonic time before which a slowed run waits
-        self.waiting = Waiting(f"Run {lease.run_id[:8]}", self._stop)
+        self.waiting = Waiting(f"Run {job.lease.run_id[:8]}", self._stop)
 
     def stop(self) -> None:
         """End after the evaluation under way; the run is saved as interrupted."""
         self._stop.set()
         self.nudge()
-        self.slots.wake()
 
     def nudge(self) -> None:
-        """Look at the orders now."""
+        """Look at the orders, and whether others need the place, now."""
         self._wake.set()
+        self.slots.wake()
 
     def events(self) -> Generator[Event, None, None]:
         """The run's events, each after it has been committed. However it ends, it is saved."""
@@ -126,8 +119,8 @@ class Session:
 
     def _open(self) -> tuple[Runner, Started | None] | None:
         """Drawing S is work too, and so is F(centre): they take a slot. None when stopped."""
-        expected = _OPEN_SECONDS_PER_BYTE * self.place.memory_bytes
-        if not self.slots.acquire(self._stop, self.owner, expected):
+        expected = _OPEN_SECONDS_PER_BYTE * self.job.memory_bytes
+        if not self.slots.acquire(self._stop, self.job.owner, expected, first=self.job.first):
             self._release("interrupted")
             return None
         try:
@@ -142,7 +135,7 @@ class Session:
             return False
         if order.wanted == "pause":
             return order.steps > 0
-        return order.speed is None or time.monotonic() >= self._next_due
+        return order.speed is None or time.monotonic() >= self.job.due
 
     def _leaves(self, order: Order) -> bool:
         """Make room where others need it, or after a long pause; the run can be opened again as it is."""
@@ -164,7 +157,7 @@ class Session:
         """Without a slot, until an order comes, the speed allows, or it is time to look again."""
         if order.wanted == "pause" and order.state != "paused":
             self._set_state("paused")
-        left = self._next_due - time.monotonic() if order.wanted == "run" else POLL_SECONDS
+        left = self.job.due - time.monotonic() if order.wanted == "run" else POLL_SECONDS
         self.place.wait()
         self._wake.wait(max(0.0, min(POLL_SECONDS, left)))
         self._wake.clear()
@@ -174,7 +167,8 @@ class Session:
         """One evaluation in a slot; (what happened, whether it was a single step)."""
         self.place.go_on()
         asked = time.monotonic()
-        if not self.slots.acquire(self._stop, self.owner, self._last_seconds):
+        if not self.slots.acquire(self._stop, self.job.owner, self._last_seconds, self._wake, self.job.first):
+            self._wake.clear()
             return None
         try:
             if self._wake.is_set() or time.monotonic() - asked > _STALE_SECONDS:
@@ -185,10 +179,10 @@ class Session:
             if order.wanted == "run" and order.state != "running":
                 self._set_state("running")
             if order.speed is not None:
-                self._next_due = time.monotonic() + 1.0 / max(order.speed, LEAST_SPEED)
+                self.job.due = time.monotonic() + 1.0 / max(order.speed, LEAST_SPEED)
             began = time.monotonic()
             events = runner.step()
-            self._last_seconds = time.monotonic() - began
+            self._last_seconds, self.job.first = time.monotonic() - began, False
             return events, order.wanted == "pause"
         finally:
             self.slots.release()
@@ -276,6 +270,6 @@ def _events(store: Store, lease: Lease) -> Generator[Event, None, None]:
     heartbeat.hold([lease])
     slots = FairSlots(1, CoreTokens(live=True))
     try:
-        yield from Session(store, lease, heartbeat, slots).events()
+        yield from Session(store, Job(lease), heartbeat, slots).events()
     finally:
         heartbeat.close()

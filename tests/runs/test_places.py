@@ -12,7 +12,7 @@ from dsebo.run import Runner
 from dsebo.runs import places, worker
 from dsebo.runs.manager import RunManager
 from dsebo.runs.places import Job, Places
-from dsebo.runs.slots import FairSlots
+from dsebo.runs.slots import CREDIT_SECONDS, FairSlots
 from dsebo.settings import Limits, LimitSettings, Settings
 from dsebo.store.leases import Lease
 from dsebo.store.store import Store
@@ -69,15 +69,30 @@ def test_a_waiting_run_holds_no_place_and_takes_it_again_at_once() -> None:
     assert not queue.leave("anna 1")  # turns are between owners, not between the runs of one
 
 
-def test_owners_take_turns_when_every_place_is_taken() -> None:
+def test_who_has_nothing_at_work_starts_at_once_and_the_others_make_room() -> None:
+    queue = Queue(class_of(active=2))
+    for name in ("anna 1", "anna 2", "anna 3", "ben 1", "ben 2"):
+        queue.add(name)
+        queue.start()
+    assert list(queue.places.at_work) == ["anna 1", "anna 2", "ben 1"]
+    assert not queue.leave("anna 1")  # it has just begun
+    queue.now = places.TURN_SECONDS
+    assert queue.leave("anna 1")  # Ben may have as many
+    assert not queue.leave("anna 2")
+
+
+def test_owners_take_turns_when_every_thread_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "SPARE_THREADS", 0)
     queue = Queue(class_of(active=2))
     for name in ("anna 1", "anna 2", "anna 3", "ben 1"):
         queue.add(name)
     assert queue.start() == ["anna 1", "ben 1"]
     queue.add("carl 1")
     assert queue.start() == []
+    assert queue.places.wanted_from() == []
     assert not queue.leave("anna 1")  # it has just begun
     queue.now = places.TURN_SECONDS
+    assert queue.places.wanted_from() == [queue.jobs["anna 1"], queue.jobs["ben 1"]]
     assert queue.leave("anna 1")
     assert not queue.leave("ben 1")  # one was enough
     assert queue.start() == ["carl 1"]
@@ -113,7 +128,7 @@ def test_the_memory_of_an_owner_is_the_owners_own_affair() -> None:
 
 
 def test_threads_of_waiting_runs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "MOST_WAITING", 1)
+    monkeypatch.setattr(places, "SPARE_THREADS", 1)
     queue = Queue(class_of(active=1))
     for number in (1, 2, 3):
         queue.add(f"anna {number}")
@@ -122,6 +137,20 @@ def test_threads_of_waiting_runs_are_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert queue.start() == []
     assert queue.leave("anna 1", again=False)
     assert queue.start() == ["anna 3"]
+
+
+def test_a_slowed_run_that_made_room_comes_back_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "SPARE_THREADS", 1)
+    queue = Queue(class_of(active=1))
+    queue.add("anna 1")
+    queue.add("anna 2")
+    assert queue.start() == ["anna 1"]
+    queue.places.wait(queue.jobs["anna 1"])
+    queue.jobs["anna 2"].due = 20.0
+    assert queue.start() == []  # to open it would serve its waiting only
+    assert queue.places.next_due == 20.0
+    queue.now = 20.0
+    assert queue.start() == ["anna 2"]
 
 
 def served(slots: FairSlots, asking: list[tuple[str, float]]) -> list[str]:
@@ -152,6 +181,45 @@ def test_twenty_runs_of_one_owner_do_not_slow_the_one_of_another() -> None:
 def test_long_evaluations_do_not_slow_short_ones() -> None:
     order = served(FairSlots(1), [("anna", 2.0), ("ben", 3.0), ("carl", 0.01), ("carl", 0.01)])
     assert order == ["carl", "carl", "anna", "ben"]
+
+
+def test_first_points_come_first_for_who_has_not_had_much_more_than_others() -> None:
+    never = threading.Event()
+    for had, expected in ((0.0, "ben"), (CREDIT_SECONDS + 1.0, "anna")):
+        slots, order = FairSlots(1), []
+        assert slots.acquire(never, "ben", had)
+
+        def work(owner: str, first: bool, slots: FairSlots = slots, order: list[str] = order) -> None:
+            slots.acquire(never, owner, 0.5 if first else 0.01, first=first)
+            order.append(owner)
+            slots.release()
+
+        both = [threading.Thread(target=work, args=(owner, owner == "ben")) for owner in ("anna", "ben")]
+        for number, thread in enumerate(both, 1):
+            thread.start()
+            wait_for(lambda number=number, slots=slots: len(slots._waiting) == number)
+        slots._held.by = ("ben", time.monotonic() - had, had)  # it took what was expected
+        slots.release()
+        for thread in both:
+            thread.join()
+        assert order[0] == expected
+
+
+def test_a_nudge_ends_the_waiting_for_a_slot() -> None:
+    slots, never, nudged, got = FairSlots(1), threading.Event(), threading.Event(), []
+    assert slots.acquire(never)
+    thread = threading.Thread(target=lambda: got.append(slots.acquire(never, "anna", 0.0, nudged)))
+    thread.start()
+    wait_for(lambda: len(slots._waiting) == 1)
+    slots.wake()  # of someone else
+    nudged.set()
+    slots.wake()
+    thread.join(10)
+    assert got == [False]
+    assert not slots._waiting
+    slots.release()
+    nudged.clear()
+    assert slots.acquire(never, "anna", 0.0, nudged)
 
 
 def test_what_was_expected_is_put_right_by_what_it_took() -> None:
@@ -214,6 +282,7 @@ def test_a_long_pause_frees_its_thread_and_the_run_goes_on_when_resumed(
 def test_runs_that_take_turns_have_the_same_history(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three owners, one place: each run is put back into the queue several times."""
     monkeypatch.setattr(places, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr(places, "SPARE_THREADS", 0)
     step = Runner.step
 
     def slow(self: Runner) -> Any:
