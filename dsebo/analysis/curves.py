@@ -14,6 +14,7 @@ from dsebo.text import fork_words, part
 
 Array = NDArray[np.float64]
 BandKind = Literal["mean", "median"]
+SEEDS = ("seed", "embedding_seed")
 EVERYTHING = "everything but the seed"
 ALL_RUNS = "all runs"  # the label of a group that nothing tells apart
 
@@ -80,7 +81,7 @@ def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -
 
 
 def _without_seeds(flat: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in flat.items() if k not in ("seed", "embedding_seed")}
+    return {k: v for k, v in flat.items() if k not in SEEDS}
 
 
 def _telling_labels(flat: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

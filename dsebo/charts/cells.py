@@ -146,6 +146,7 @@ class CellCurves:
     """One cell, with what is drawn of its finished runs."""
 
     label: str
+    values: dict[str, Any]  # of the axes
     curves: Sequence[Curves]
     planned: int
     minimum: float | None
@@ -165,6 +166,7 @@ def cell_curves(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, C
     return [
         CellCurves(
             named[int(rows["cell"].iloc[0])],
+            {axis: rows[axis].iloc[0] for axis in axes},
             [curves[run] for run in rows["run_id"] if run in curves],
             len(rows),
             known(rows["minimum"]),

@@ -8,9 +8,11 @@ from typing import TypeVar
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.curves import BandKind, group_runs, summary
+from dsebo.analysis.curves import SEEDS, BandKind, group_runs, summary
 from dsebo.charts.curves import curves_figure, curves_of
 from dsebo.charts.scales import References, Scale, default_scale
+from dsebo.charts.theme import Style, styles_for
+from dsebo.config import differing, flat_config
 from dsebo.paper.tables import paper_rows
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
@@ -41,7 +43,16 @@ def figure_of_groups(
         d_e=_common([row.config["objective"].get("d_e") for row in rows]),
     )
     curves = {label: [curves_of(run) for run in group] for label, group in groups.items()}
-    return curves_figure(curves, kind, scale, lines=lines, singles=singles, slopes=True, split=split)
+    return curves_figure(
+        curves, kind, scale, styles=_styles(groups), lines=lines, singles=singles, slopes=True, split=split
+    )
+
+
+def _styles(groups: Mapping[str, Sequence[RunData]]) -> dict[str, Style]:
+    """By what tells the groups apart."""
+    settings = {label: flat_config(group[0].row.config) for label, group in groups.items() if group}
+    fields = [name for name in differing(list(settings.values())) if name not in SEEDS]
+    return styles_for({label: {name: flat.get(name) for name in fields} for label, flat in settings.items()})
 
 
 def common_scale(rows: Sequence[RunRow]) -> Scale:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -56,10 +58,14 @@ def overlay_figure(
     singles: bool = False,
 ) -> go.Figure:
     """All cells of one function in one chart."""
-    groups = {cell.label: cell.curves for cell in cell_curves(frame, axes, curves) if cell.curves}
+    cells = cell_curves(frame, axes, curves)
+    styles = theme.styles_for({cell.label: cell.values for cell in cells})
+    groups = {cell.label: cell.curves for cell in cells if cell.curves}
     lines = References(known(frame["minimum"]), known(frame["at_centre"]))
     scale = fitting(scale, lines.minimum, np.empty(0))
-    return curves_figure(groups, kind, scale, lines=lines, singles=singles, file="dsebo-experiment-curves")
+    return curves_figure(
+        groups, kind, scale, styles=styles, lines=lines, singles=singles, file="dsebo-experiment-curves"
+    )
 
 
 # --- response: the final value against what varies ---
@@ -68,7 +74,7 @@ HEIGHT, HEAD, FOOT = 320, 44, 56  # px
 LEGEND_ROW = 30  # px
 TITLE = "Final value, lower is better"
 WIDE, NARROW = 3, 1  # functions side by side, each with axes of its own; a phone has the second
-GAP, BELOW = 0.10, 84  # share of the width, and px of the height, between two of them
+GAP, BELOW = 0.14, 84  # share of the width, and px of the height, between two of them
 JITTER = 0.012  # share of the axis by which seeds stand beside the line
 ONE_PLACE = ValueAxis("", [""], False, False)  # where only functions vary
 
@@ -102,7 +108,7 @@ def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[st
     legend = LEGEND_ROW * -(-lines // 3)
     inside = rows * HEIGHT + (rows - 1) * BELOW
     layout = theme.base_layout(HEAD + legend + inside + FOOT)
-    layout["margin"] = {**layout["margin"], "t": HEAD + legend, "b": FOOT}
+    layout["margin"] |= {"t": HEAD + legend, "b": FOOT, "r": theme.RIGHT}
     layout |= {"hovermode": "closest", "showlegend": bool(lines), "legend": theme.legend_above()}
     notes = []
     width = (1 - GAP * (columns - 1)) / columns
@@ -113,6 +119,7 @@ def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[st
         bottom = top - HEIGHT / inside
         layout |= response.axes((left, left + width), (bottom, top))
         notes.append(theme.heading(response.title, top) | {"x": left})
+        notes += response.names(left + width)
         if column == 0:
             notes.append(theme.axis_name("final value F(x)", (bottom + top) / 2))
     layout["annotations"] = notes
@@ -154,42 +161,54 @@ class _Response:
             ),
         }
 
+    def names(self, right: float) -> list[dict[str, Any]]:
+        """Of the grey lines, beside their right end."""
+        last = [(name, float(values[-1])) for name, _, values in self.grey]
+        return [
+            theme.beside(f"{name} {number(value)}", self.y_name, scales.position(self.scale, value), right)
+            for name, value in last
+        ]
+
     def draw(self, sketch: Sketch) -> None:
         """The grey lines, the seeds and the line over them."""
-        self._grey(sketch, "at_centre", "centre")
-        self._grey(sketch, "minimum", "F*")
+        for name, at, values in self.grey:
+            reference_curve(sketch, at, values, name, self.scale, (self.x_name, self.y_name))
         if self.second is None:
-            self._series(sketch, self.done, "", 0)
+            self._series(sketch, self.done, "", theme.series_style(0), SYMBOLS[0])
             return
-        for place, value in enumerate(dict.fromkeys(self.block.rows[self.second])):
+        styles = theme.value_styles(self.second, list(self.block.rows[self.second]))
+        for (value, style), mark in zip(styles.items(), itertools.cycle(SYMBOLS), strict=False):
             chosen = self.done[self.done[self.second] == value]
-            self._series(sketch, chosen, part(self.second, value), place)
+            self._series(sketch, chosen, part(self.second, value), style, mark)
 
-    def _grey(self, sketch: Sketch, column: str, name: str) -> None:
-        """A reference that may change along the axis, with its name at the right end."""
-        there = self.table[self.table[column].notna()]
-        if self.scale == "log":
-            there = there[there[column] > 0]
-        at = self._places(there)
-        values = there[column].to_numpy(dtype=float)
-        if not len(at) or len(set(zip(at, values, strict=True))) > len(set(at)):
-            return  # unknown, or it changes with the other axis too
-        if len(set(values)) == 1:  # a line across everything
-            ends = np.asarray(self.across.ticks["range"])
-            at, values = (10**ends if self.across.log else ends), np.repeat(values[0], 2)
-        order = np.argsort(at, kind="stable")
-        at, values = at[order], values[order]
-        reference_curve(sketch, at, values, name, self.scale, (self.x_name, self.y_name))
+    @cached_property
+    def grey(self) -> list[tuple[str, Array, Array]]:
+        """(name, places, values) of the references that are known; they may change along the axis."""
+        lines = []
+        for column, name in (("at_centre", "centre"), ("minimum", "F*")):
+            there = self.table[self.table[column].notna()]
+            if self.scale == "log":
+                there = there[there[column] > 0]
+            at = self._places(there)
+            values = there[column].to_numpy(dtype=float)
+            if not len(at) or len(set(zip(at, values, strict=True))) > len(set(at)):
+                continue  # unknown, or it changes with the other axis too
+            if len(set(values)) == 1:  # a line across everything
+                ends = np.asarray(self.across.ticks["range"])
+                at, values = (10**ends if self.across.log else ends), np.repeat(values[0], 2)
+            order = np.argsort(at, kind="stable")
+            lines.append((name, at[order], values[order]))
+        return lines
 
     def _places(self, rows: pd.DataFrame) -> Array:
         x = self.across
         return x.place(rows[x.field]) if x.field else np.zeros(len(rows))
 
-    def _series(self, sketch: Sketch, done: pd.DataFrame, name: str, place: int) -> None:
+    def _series(self, sketch: Sketch, done: pd.DataFrame, name: str, style: Style, mark: str) -> None:
         """One line over the swept values, and its seeds."""
         if done.empty:
             return
-        colour, dash = theme.series_style(place)
+        colour, dash = style
         spots, best = self._places(done), done["best"].to_numpy(dtype=float)
         on = {"xaxis": self.x_name, "yaxis": self.y_name, "legendgroup": name}
         sketch.scatter(
@@ -220,7 +239,7 @@ class _Response:
             showlegend=bool(name) and self.first,
             mode="lines+markers" if self.across.numeric else "markers",
             line={"color": colour, "dash": dash, "width": 2.5},
-            marker={"color": colour, "size": 11, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+            marker={"color": colour, "size": 11, "symbol": mark},
             error_y={
                 "type": "data",
                 "symmetric": False,
@@ -257,7 +276,6 @@ _HEAT_TITLES: dict[HeatOf, str] = {
     "seconds": "Seconds of one run: dark is long",
 }
 _PALE = "#F3F6F8"
-_DARK = 0.18  # shades of blue below it have white numbers
 _HEAT_SHADES: dict[HeatOf, list[list[Any]]] = {
     "median": [[0.0, theme.BLUE], [1.0, _PALE]],
     "final_d": [[0.0, _PALE], [1.0, theme.ORANGE]],
@@ -314,16 +332,22 @@ def heat_figure(frame: pd.DataFrame, axes: Sequence[str], of: HeatOf = "median")
             "hoverongaps": False,
         }
     )
-    white = (shades < _DARK) & (of == "median")
+    inks = [theme.readable_on(_shade_colour(of, float(shade))) for shade in shades.ravel()]
     sketch.scatter(
         x=columns * len(rows),
         y=[row for row in rows for _ in columns],
         mode="text",
         text=[text for line in texts for text in line],
         hoverinfo="skip",
-        textfont={"color": np.where(white, "#FFFFFF", theme.TEXT).ravel().tolist()},
+        textfont={"color": inks},
     )
     return sketch.figure()
+
+
+def _shade_colour(of: HeatOf, shade: float) -> str:
+    """The colour of a cell; of an empty one that of any."""
+    (_, low), (_, high) = _HEAT_SHADES[of]
+    return theme.mixed(low, high, shade if np.isfinite(shade) else 0.5)
 
 
 def _texts(values: Array, n: Array, planned: int) -> list[list[str]]:

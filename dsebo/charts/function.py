@@ -10,13 +10,14 @@ from objectives import EmbeddedFunction, get_function
 
 POINTS = 48  # a side
 HEIGHT = 150
-SHADES = [[0.0, theme.BLUE], [0.5, theme.SKY], [1.0, "#F3F6F8"]]
+# What is high fades into the page, light or dark.
+SHADES = [[0.0, theme.BLUE], [0.5, theme.faint(theme.SKY, 0.7)], [1.0, theme.faint(theme.GREY, 0.12)]]
 
 
 def function_picture(name: str, c: float) -> Sketch:
     """Contours of the function of two variables, shifted by c; its minimum and the centre marked.
 
-    Colour is the logarithm of the height above the lowest value: dark is low.
+    Colour is the logarithm of the height above the lowest value: blue is low.
     """
     base = get_function(name)
     objective = EmbeddedFunction(name, 2, 2, c)
@@ -41,12 +42,13 @@ def function_picture(name: str, c: float) -> Sketch:
             "ncontours": 14,
             "colorscale": SHADES,
             "showscale": False,
-            "line": {"width": 0.5},
+            "contours": {"coloring": "heatmap"},
+            "line": {"width": 0.5, "color": theme.GREY},
             "hoverinfo": "skip",
         }
     )
     middle = (base.lower + base.upper) / 2
-    _mark(sketch, middle, middle, "cross-thin-open", theme.TEXT, "centre")
+    _mark(sketch, middle, middle, "cross", "#FFFFFF", "centre")
     if objective.minimiser is not None:
         half = (base.upper - base.lower) / 2
         x, y = middle + half * objective.minimiser
@@ -55,9 +57,8 @@ def function_picture(name: str, c: float) -> Sketch:
 
 
 def _mark(sketch: Sketch, x: float, y: float, symbol: str, colour: str, name: str) -> None:
-    marker = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": "white"}}
-    if symbol.endswith("open"):
-        marker["line"] = {"width": 2, "color": colour}
+    edge = {"width": 1.5, "color": theme.readable_on(colour)}
+    marker = {"symbol": symbol, "size": 11, "color": colour, "line": edge}
     sketch.scatter(
         x=[x], y=[y], mode="markers", marker=marker, name=name, hovertemplate=f"{name}<extra></extra>"
     )

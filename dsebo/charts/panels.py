@@ -20,6 +20,7 @@ from dsebo.charts.cells import CellCurves, cell_curves, known
 from dsebo.charts.curves import Curves, draw_band, finite
 from dsebo.charts.scales import Array, Scale, fitting, reference_curve
 from dsebo.charts.theme import Sketch
+from dsebo.text import number
 
 MOST_PANELS = 48
 TOO_MANY = f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all."
@@ -47,6 +48,7 @@ def panels_figure(
         scale=scale,
         between=scales.span(scale, values),
         longest=max([int(frame["budget"].max()), *(len(curve.best) for curve in shown)]),
+        lines=_common_lines(frame, scale, values),
         dimensions=finite(np.concatenate([*(curve.d for curve in shown), np.empty(0)])),
     )
     columns = _columns(frame, axes)
@@ -60,6 +62,14 @@ def panels_figure(
     return sketch.figure()
 
 
+def _common_lines(frame: pd.DataFrame, scale: Scale, values: Array) -> list[tuple[float, str]]:
+    """The grey lines that are on the axis and the same for all: named once, beside each row of panels."""
+    low, high = scales.span(scale, values)
+    both = ((known(frame["at_centre"]), "centre"), (known(frame["minimum"]), "F*"))
+    there = [(value, name) for value, name in both if value is not None]
+    return [(v, f"{name} {number(v)}") for v, name in there if low <= scales.position(scale, v) <= high]
+
+
 @dataclass(frozen=True)
 class _Shared:
     """What all panels have in common."""
@@ -68,6 +78,7 @@ class _Shared:
     between: tuple[float, float]
     longest: int
     dimensions: Array  # none where no method has a dimension
+    lines: Sequence[tuple[float, str]]  # those that all panels have, and their names
 
     @property
     def with_d(self) -> bool:
@@ -92,7 +103,7 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
     inside = rows * (PANEL + TITLE)
     layout = theme.base_layout(HEAD + inside + FOOT)
     layout |= {"uirevision": f"panels {shared.scale}", "hovermode": "x"}
-    layout["margin"] = {**layout["margin"], "t": HEAD, "b": FOOT}
+    layout["margin"] |= {"t": HEAD, "b": FOOT, "r": theme.RIGHT}
     width = (1 - GAP * (columns - 1)) / columns
     under = ", dimension d under it" if shared.with_d else ""
     notes = [theme.heading(f"Best value so far{under}", 1)]
@@ -103,6 +114,9 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
         edges = _Edges((left, left + width), top, PANEL / inside, column == 0, index + columns >= len(panels))
         layout |= _panel_axes(index, edges, shared)
         notes.append(_title(panel, left, top))
+        if column == columns - 1 or index == len(panels) - 1:
+            places = ((name, scales.position(shared.scale, value)) for value, name in shared.lines)
+            notes += [theme.beside(name, _axes(index)[1], at, left + width) for name, at in places]
         if column == 0:
             of_value, of_d = edges.rows(shared.with_d)
             notes.append(theme.axis_name("value F(x)", sum(of_value) / 2))

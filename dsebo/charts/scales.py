@@ -176,18 +176,16 @@ def reference_curve(
 ) -> None:
     """The same in a panel that has axes of its own, where it may change along the way.
 
-    It is a trace, so that it moves with its panel to a narrower page.
+    It is a trace, so that it moves with its panel to a narrower page; its name is up to the layout.
     """
     sketch.scatter(
         x=x,
         y=place(scale, values),
         xaxis=axes[0],
         yaxis=axes[1],
-        mode="lines+text",
-        text=[""] * (len(x) - 1) + [f"{name} {number(values[-1])}"],
-        textposition="top left",
-        cliponaxis=False,
+        mode="lines",
         line=GREY_LINE,
+        name=name,
         customdata=values,
         hovertemplate=f"{name} %{{customdata:.4~g}}<extra></extra>",
         showlegend=False,

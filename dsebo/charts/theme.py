@@ -13,6 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dsebo.config import METHODS
+from dsebo.text import is_number
 
 # Okabe and Ito's palette, told apart by colour-blind readers too; sky and orange are a shade darker, so
 # that a line in any of these has a contrast of 3 or more on a light and on a dark page.
@@ -49,10 +50,38 @@ def script() -> str:
     return f"window.dseboWords = {json.dumps(WORDS)};\n{code}"
 
 
+def _parts(colour: str) -> tuple[int, ...]:
+    """Red, green and blue of a hex colour."""
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+
+
 def faint(colour: str, alpha: float) -> str:
     """A hex colour made transparent."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = _parts(colour)
     return f"rgba({red}, {green}, {blue}, {alpha})"
+
+
+def mixed(low: str, high: str, share: float) -> str:
+    """The hex colour at this share of the way from one to another."""
+    ends = zip(_parts(low), _parts(high), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in ends)
+
+
+def contrast(first: str, second: str) -> float:
+    """Of two hex colours, as WCAG 2 defines it; its level AA asks for 4.5 for words and 3 for lines."""
+    low, high = sorted(_luminance(colour) for colour in (first, second))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    shares = (part / 255 for part in _parts(colour))
+    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def readable_on(ground: str) -> str:
+    """Black or white: what has more contrast."""
+    return max("#000000", "#FFFFFF", key=lambda ink: contrast(ink, ground))
 
 
 def base_layout(height: int) -> dict[str, Any]:
@@ -138,6 +167,13 @@ def heading(text: str, y: float, yref: str = "paper") -> dict[str, Any]:
     }
 
 
+def beside(text: str, axis: str, y: float, x: float = 1, colour: str | None = None) -> dict[str, Any]:
+    """The name of a line, right of its row; those that are close move apart as they are drawn."""
+    place = {"xref": "paper", "x": x, "xanchor": "left", "xshift": 5, "yref": axis, "y": y}
+    ink = {} if colour is None else {"font": {"color": colour}}
+    return {"text": text, "showarrow": False, "name": "beside", "yanchor": "middle", **place, **ink}
+
+
 @dataclass
 class Sketch:
     """Plain dicts that Plotly validates once, at the end: piece by piece is ten times slower."""
@@ -172,10 +208,8 @@ class Sketch:
         self.notes.append({"text": text, "showarrow": False, **place})
 
     def beside(self, text: str, axis: str, y: float, colour: str | None = None) -> None:
-        """The name of a line, right of its row at y; those that are close move apart as they are drawn."""
-        place = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 5, "yref": axis, "y": y}
-        ink = {} if colour is None else {"font": {"color": colour}}
-        self.note(text, name="beside", yanchor="middle", **place, **ink)
+        """The name of a line, right of its row at y."""
+        self.notes.append(beside(text, axis, y, colour=colour))
 
     def figure(self) -> go.Figure:
         """The finished figure, checked."""
@@ -225,6 +259,8 @@ SERIES: tuple[Style, ...] = (
     (GREY, "dash"),
     (BROWN, "dot"),
 )
+# Numbers in their order, from the least to the largest.
+SEQUENCE = ("#4C63D2", "#8F55C8", "#C2478F", "#D9613F", "#C48700")
 # Those of the methods that have one by hand; any other takes one that is free.
 STYLES: dict[str, Style] = {
     "dsebo": (BLUE, "solid"),
@@ -272,10 +308,72 @@ def method_style(method: str) -> Style:
 
 def styles_of(methods: Mapping[str, str]) -> dict[str, Style]:
     """(colour, dash) by label; a method that runs twice keeps its colour and takes another dash."""
+    return styles_for({label: {"method": method} for label, method in methods.items()})
+
+
+def styles_for(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Style]:
+    """(colour, dash) by label, from the settings that tell the labels apart, the same in every chart.
+
+    A method has its own. The labels of one method that vary in one setting, or in two as a grid, have the
+    colour of the first and the dash of the second; those that vary in more have one after another.
+    """
+    by_method: dict[str, list[str]] = {}
+    for label, values in settings.items():
+        by_method.setdefault(str(values.get("method", "")), []).append(label)
     styles: dict[str, Style] = {}
-    for label, method in methods.items():
-        styles[label] = _free(method_style(method), set(styles.values()))
-    return styles
+    for method, labels in sorted(by_method.items(), key=lambda item: len(item[1])):
+        told = {label: _without_method(settings[label]) for label in labels}
+        alike = len({tuple(values.items()) for values in told.values()}) == 1
+        if method and (alike or len(labels) == 1):
+            wanted = dict.fromkeys(labels, method_style(method.split(":")[0]))
+        else:
+            wanted = _styles_within(told, {colour for colour, _ in styles.values()})
+        for label in labels:
+            styles[label] = _free(wanted[label], set(styles.values()))
+    return {label: styles[label] for label in settings}
+
+
+def _without_method(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in values.items() if field != "method"}
+
+
+def _styles_within(settings: Mapping[str, Mapping[str, Any]], taken: set[str]) -> dict[str, Style]:
+    """Those of the labels of one method."""
+    names = dict.fromkeys(field for values in settings.values() for field in values)
+    values = {field: [told.get(field) for told in settings.values()] for field in names}
+    fields = [field for field in names if len(set(values[field])) > 1]
+    first = fields[0] if fields else ""
+    if first and len(set(values[first])) == len(settings):
+        own = value_styles(first, values[first])
+        return {label: own[told.get(first)] for label, told in settings.items()}
+    if len(fields) == 2 and len(settings) > max(len(set(values[field])) for field in fields):
+        own, dashes = value_styles(first, values[first]), list(dict.fromkeys(values[fields[1]]))
+        return {
+            label: (own[told.get(first)][0], DASHES[dashes.index(told.get(fields[1])) % len(DASHES)])
+            for label, told in settings.items()
+        }
+    free = [style for style in SERIES if style[0] not in taken] or list(SERIES)
+    return {label: free[index % len(free)] for index, label in enumerate(settings)}
+
+
+def value_styles(field: str, values: Sequence[Any]) -> dict[Any, Style]:
+    """(colour, dash) of each value of a setting: numbers in their order on a scale, methods as always."""
+    unique = list(dict.fromkeys(values))
+    if field == "method":
+        return {value: method_style(str(value).split(":")[0]) for value in unique}
+    if len(unique) < 2 or not all(is_number(value) for value in unique):
+        return {value: series_style(index) for index, value in enumerate(unique)}
+    return {
+        value: (_between(index / (len(unique) - 1)), DASHES[index % len(DASHES)])
+        for index, value in enumerate(sorted(unique))
+    }
+
+
+def _between(share: float) -> str:
+    """The colour at this share of the sequence."""
+    at = share * (len(SEQUENCE) - 1)
+    low = min(int(at), len(SEQUENCE) - 2)
+    return mixed(SEQUENCE[low], SEQUENCE[low + 1], at - low)
 
 
 def _free(wanted: Style, taken: set[Style]) -> Style:

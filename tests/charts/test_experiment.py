@@ -170,8 +170,10 @@ def test_the_response_curve_by_hand() -> None:
     dots = next(trace for trace in figure.data if trace.mode == "markers")
     assert sorted(dots.y) == [1.0, 2.0, 4.0, 10.0, 20.0, 30.0]
     assert dots.marker.color == theme.faint(theme.SKY, 0.45)
-    grey = {trace.text[-1] for trace in figure.data if trace.line.color == theme.GREY}
-    assert grey == {"centre 30", "F* 0.5"}
+    grey = {trace.name: trace.y[-1] for trace in figure.data if trace.line.color == theme.GREY}
+    assert grey == {"centre": 30.0, "F*": 0.5}
+    beside = {note.text: note.y for note in figure.layout.annotations if note.name == "beside"}
+    assert beside == pytest.approx({"centre 30": np.log10(30), "F* 0.5": np.log10(0.5)})
     mean = named(response_figure(frame, ["beta"], "mean", "linear"), "")
     np.testing.assert_allclose(mean.y, [7 / 3, 20.0])
     np.testing.assert_allclose(mean.error_y.array, [np.std([1, 2, 4], ddof=1), 10.0])
@@ -205,6 +207,22 @@ def test_the_second_axis_tells_the_lines_apart() -> None:
     assert len(styles) == 3
 
 
+def test_a_value_has_the_same_colour_in_every_chart_of_an_experiment() -> None:
+    frame = two_axes()
+    curves = overlay_figure(frame, ["d_h", "beta"], curves_of(frame))
+    response = response_figure(frame, ["beta", "d_h"])
+    wanted = {d_h: colour for d_h, (colour, _) in theme.value_styles("d_h", [60, 80, 100]).items()}
+    assert {t.name: t.line.color for t in response.data if t.showlegend} == {
+        f"dₕ = {d_h}": colour for d_h, colour in wanted.items()
+    }
+    for trace in (t for t in curves.data if t.showlegend):
+        assert trace.line.color == wanted[int(trace.name.split(",")[0].split()[-1])]
+    one = frame[frame["d_h"] != 80].assign(state="running")  # not finished, but planned
+    partly = pd.concat([frame[frame["d_h"] == 80], one])
+    alone = overlay_figure(partly, ["d_h", "beta"], curves_of(partly[partly["d_h"] == 80]))
+    assert {t.line.color for t in alone.data if t.showlegend} == {wanted[80]}
+
+
 def test_names_stand_side_by_side_without_a_line() -> None:
     frame = progress({("dsebo",): [1.0, 2.0], ("random",): [3.0, 4.0]}, ("method",))
     figure = response_figure(frame, ["method"])
@@ -226,6 +244,9 @@ def test_the_heat_map_by_hand() -> None:
     assert [list(row) for row in heat.text] == [["2", "5"], ["100 (n = 1)", ""]]
     np.testing.assert_allclose(heat.z, [[0.0, np.log10(2.5) / np.log10(50)], [1.0, np.nan]], atol=1e-12)
     assert figure.data[1].textfont.color[0] == "#FFFFFF"
+    for share in np.linspace(0, 1, 21):  # numbers are legible on every shade
+        ground = theme.mixed(theme.BLUE, "#F3F6F8", float(share))
+        assert theme.contrast(theme.readable_on(ground), ground) >= 4.5
     of_d = heat_figure(frame, ["beta", "d_h"], "final_d").data[0]
     assert [list(row) for row in of_d.text] == [["10", "12"], ["11 (n = 1)", ""]]
     assert heat_figure(frame, ["beta", "d_h"], "seconds").data[0].text[0][0] == "2"

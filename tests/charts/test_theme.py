@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dsebo.charts import theme
-from dsebo.charts.theme import STYLES, method_style, styles_of
+from dsebo.charts.theme import DASHES, SEQUENCE, STYLES, method_style, styles_for, styles_of, value_styles
 from dsebo.config import METHODS
 
 
@@ -34,3 +34,35 @@ def test_a_method_that_runs_twice_keeps_its_colour() -> None:
     assert styles_of({"Random search": "random"})["Random search"] == styles["Random search"]
     many = styles_of({f"DSEBO, β = {i}": "dsebo" for i in range(20)})
     assert len(set(many.values())) == 20
+
+
+def test_numbers_are_in_order_on_a_scale_and_names_are_not() -> None:
+    styles = value_styles("beta", [32, 1, 8, 12, 8])
+    assert list(styles) == [1, 8, 12, 32]
+    assert (styles[1][0], styles[32][0]) == (SEQUENCE[0], SEQUENCE[-1])
+    assert len({colour for colour, _ in styles.values()}) == 4
+    assert value_styles("beta", [12]) == {12: theme.series_style(0)}
+    assert value_styles("variant", ["paper", "authors"])["paper"] == theme.series_style(0)
+    assert value_styles("method", ["random", "rembo:d=5"]) == {
+        "random": STYLES["random"],
+        "rembo:d=5": STYLES["rembo"],
+    }
+
+
+def test_one_value_has_one_colour_whatever_else_varies() -> None:
+    cells = {f"{b} {h}": {"beta": b, "d_h": h} for b in (1, 8, 12) for h in (60, 100)}
+    styles = styles_for(cells)
+    alone = value_styles("beta", [1, 8, 12])
+    assert all(styles[label][0] == alone[cell["beta"]][0] for label, cell in cells.items())
+    assert {styles[f"{b} 60"][1] for b in (1, 8, 12)} == {DASHES[0]}
+    assert {styles[f"{b} 100"][1] for b in (1, 8, 12)} == {DASHES[1]}
+    # what goes along with another setting needs no dash of its own
+    assert styles_for({"a": {"D": 10, "d_h": 5}, "b": {"D": 90, "d_h": 9}})["b"] == (SEQUENCE[-1], DASHES[1])
+    methods = {"DSEBO": {"method": "dsebo", "beta": 12}, "TuRBO": {"method": "turbo", "beta": None}}
+    assert styles_for(methods) == {"DSEBO": STYLES["dsebo"], "TuRBO": STYLES["turbo"]}
+    assert len(set(styles_for({"a": {}, "b": {}}).values())) == 2
+    # one thing at a time: colours of their own, and none that another method has
+    told = [("dsebo", 5, 12, 100), ("dsebo", 1, 32, 100), ("dsebo", 1, 12, 20), ("random", 1, None, None)]
+    mixed = styles_for({str(t): dict(zip(("method", "c", "beta", "d_h"), t, strict=True)) for t in told})
+    assert len({colour for colour, _ in mixed.values()}) == 4
+    assert mixed[str(told[-1])] == STYLES["random"]
