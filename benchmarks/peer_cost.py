@@ -1,8 +1,9 @@
 """The cost of each method by D and n, and the coefficients of the model that predicts it.
 
-`python -m benchmarks.peer_cost run` measures what is missing and appends it to
-results/peer_cost.csv; `python -m benchmarks.peer_cost fit` prints the coefficients that stand in
-each method's file in dsebo/methods, and how far predictions are from what was measured.
+`python -m benchmarks.peer_cost run` measures what is missing (of the methods named after it, else of
+all) and appends it to results/peer_cost.csv; `python -m benchmarks.peer_cost fit` prints the
+coefficients that stand in each method's file in dsebo/methods, and how far predictions are from
+what was measured.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def measure(method: str, D: int) -> list[tuple[int, float]]:
     return found
 
 
-def run() -> None:
+def run(methods: list[str]) -> None:
     for D in SIZES:
-        for method in TIMED:
+        for method in methods or TIMED:
             known = pd.read_csv(MEASURED) if MEASURED.exists() else None
             if known is not None and ((known.method == method) & (known.D == D)).any():
                 continue
@@ -94,4 +95,4 @@ def fit() -> None:
 
 
 if __name__ == "__main__":
-    run() if sys.argv[1:] == ["run"] else fit()
+    run(sys.argv[2:]) if sys.argv[1:2] == ["run"] else fit()

@@ -123,7 +123,7 @@ def far_figures() -> list[Far]:
         for method in METHODS:
             paper = printed(function, method)
             best = usual[(usual.function == function) & (usual.method == method)].best
-            if paper is None or abs(deviations(best, paper)) <= FAR:
+            if paper is None or best.empty or abs(deviations(best, paper)) <= FAR:
                 continue
             same = (function, method, paper)  # the printed row, too: some have one for each d
             tried = [t for t in experiments if (t.function, t.experiment.method, t.paper) == same]

@@ -219,3 +219,57 @@ class ArmPulled(Event):
     # race, empty while the arms are being started.
     scores: tuple[float, ...]
     text: str
+
+
+# -- what a model has learnt: `dsebo.charts.minds` draws each of these kinds -----------------------
+
+
+@dataclass(frozen=True)
+class RelevanceChanged(Event):
+    """A model has found out which variables matter."""
+
+    kind: ClassVar[str] = "relevance-changed"
+    variables: tuple[int, ...]  # the ten that matter most, from 0
+    shares: tuple[float, ...]  # of each, of the sum over all variables
+    active: int  # how many matter at all
+    of: int  # of how many
+    text: str
+
+
+@dataclass(frozen=True)
+class WallsMet(Event):
+    """A search inside linear constraints: how far out its point lies, and what the model looks along."""
+
+    kind: ClassVar[str] = "walls-met"
+    gauge: float  # of the point: 0 at the centre, 1 on a wall
+    tight: int  # walls that it touches
+    directions: int  # that the model reacts to
+    variables: tuple[int, ...]  # the ten that move the model most, from 0
+    shares: tuple[float, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Retrained(Event):
+    """A learnt map from few numbers to x has been trained again."""
+
+    kind: ClassVar[str] = "retrained"
+    error: float  # mean squared, of the points it was trained on
+    variance: float  # of these points: what an error must stay below to mean anything
+    nats: float  # what the code carries of a point
+    active: int  # numbers of the code that are in use
+    of: int
+    losses: tuple[float, ...]  # as training went on, about 20
+    text: str
+
+
+@dataclass(frozen=True)
+class StructureChanged(Event):
+    """A function is taken for a sum of parts, each of a few variables."""
+
+    kind: ClassVar[str] = "structure-changed"
+    parts: int
+    members: tuple[tuple[int, ...], ...]  # ten parts at most, each with ten variables at most, from 0
+    weights: tuple[float, ...]  # of these parts, what they are ordered by
+    gaps: tuple[float, ...]  # where copies of a point must agree: how far apart, round by round
+    text: str

@@ -116,6 +116,58 @@ class Factorised:
     inverse: Array  # (n, n)
 
 
+def factorised(
+    kernel: Kernel, Z: Array, lengthscale: Array, outputscale: float, noise: float, target: Array
+) -> Factorised:
+    """The model of the data (n, d), (n,) with these hyper-parameters; the mean is the likeliest."""
+    scaled = Z / lengthscale
+    k, _ = correlation(kernel, squared_distances(scaled, scaled))
+    K = outputscale * k
+    K.flat[:: target.size + 1] += noise
+    inverse, _ = inverse_and_logdet(K)
+    mean = float(inverse.sum(axis=0) @ target / inverse.sum())
+    return Factorised(scaled, lengthscale, outputscale, noise, mean, inverse @ (target - mean), inverse)
+
+
+def log_likelihood(
+    kernel: Kernel, Z: Array, target: Array, log_params: Array, mean_drawn: bool = False
+) -> tuple[float, Array]:
+    """log p(y | Z) and its gradient by log_params, (d + 2,) the logarithms of ell, s2 and eta.
+
+    The mean is profiled out; where it is drawn from N(0, 1), integrated out instead.
+    """
+    n, d = Z.shape
+    ell, s2, eta = _unpack(log_params)
+    scaled = Z / ell
+    k, dk = correlation(kernel, squared_distances(scaled, scaled))
+    K = s2 * k
+    K.flat[:: n + 1] += eta
+    if mean_drawn:
+        K += 1.0
+    inverse, logdet = inverse_and_logdet(K)
+    residual = target
+    if not mean_drawn:
+        residual = target - inverse.sum(axis=0) @ target / inverse.sum()
+    a = inverse @ residual
+    value = -0.5 * (residual @ a + logdet + n * np.log(2 * np.pi))
+
+    # d value / d theta = tr(W dK/dtheta), W = (a a' - K^-1) / 2. The mean is at its optimum,
+    # so it adds nothing (envelope theorem).
+    W = np.multiply.outer(0.5 * a, a)
+    inverse *= 0.5
+    W -= inverse
+    gradient = np.empty(d + 2)
+    gradient[d] = s2 * np.vdot(W, k)
+    gradient[d + 1] = eta * np.trace(W)
+    # d r2_ab / d log l_j = -2 (z_aj - z_bj)^2 / l_j^2, and with G = s2 W o dk symmetric,
+    # sum_ab G_ab (z_aj - z_bj)^2 = 2 (sum_a g_a z_aj^2 - sum_a z_aj (G Z)_aj), g = G 1.
+    W *= dk
+    W *= s2
+    of_point = W.sum(axis=1)
+    gradient[:d] = -4.0 * (of_point @ scaled**2 - np.einsum("ij,ij->j", scaled, W @ scaled))
+    return float(value), gradient
+
+
 class Surrogate:
     """A Gaussian process with ARD lengthscales, refitted from where it stood before."""
 
@@ -228,38 +280,13 @@ class Surrogate:
 
         log_params: (d + 2,) the logarithms of lengthscales, output scale and noise.
         """
-        n, d = Z.shape
-        ell, s2, eta = _unpack(log_params)
-        scaled = Z / ell
-        k, dk = correlation(self.settings.kernel, squared_distances(scaled, scaled))
-        K = s2 * k
-        K.flat[:: n + 1] += eta
-        inverse, logdet = inverse_and_logdet(K)
-        mean = inverse.sum(axis=0) @ target / inverse.sum()
-        residual = target - mean
-        a = inverse @ residual
-        value = -0.5 * (residual @ a + logdet + n * np.log(2 * np.pi))
-
-        # d value / d theta = tr(W dK/dtheta), W = (a a' - K^-1) / 2. The mean is at its optimum,
-        # so it adds nothing (envelope theorem).
-        W = np.multiply.outer(0.5 * a, a)
-        inverse *= 0.5
-        W -= inverse
-        gradient = np.empty(d + 2)
-        gradient[d] = s2 * np.vdot(W, k)
-        gradient[d + 1] = eta * np.trace(W)
-        # d r2_ab / d log l_j = -2 (z_aj - z_bj)^2 / l_j^2, and with G = s2 W o dk symmetric,
-        # sum_ab G_ab (z_aj - z_bj)^2 = 2 (sum_a g_a z_aj^2 - sum_a z_aj (G Z)_aj), g = G 1.
-        W *= dk
-        W *= s2
-        of_point = W.sum(axis=1)
-        gradient[:d] = -4.0 * (of_point @ scaled**2 - np.einsum("ij,ij->j", scaled, W @ scaled))
-
+        d = Z.shape[1]
+        value, gradient = log_likelihood(self.settings.kernel, Z, target, log_params)
         for prior, part in self._priors(d):
             log_density, slope = prior.log_density(log_params[part])
             value += float(log_density.sum())
             gradient[part] += slope
-        return float(value), gradient
+        return value, gradient
 
     def _priors(self, d: int) -> list[tuple[Prior, slice]]:
         priors = [(self.lengthscale_prior(d), slice(0, d)), (self.noise_prior, slice(d + 1, d + 2))]
@@ -269,14 +296,7 @@ class Surrogate:
 
     def _factorise(self, Z: Array, target: Array) -> Factorised:
         assert self.log_params is not None
-        ell, s2, eta = _unpack(self.log_params)
-        scaled = Z / ell
-        k, _ = correlation(self.settings.kernel, squared_distances(scaled, scaled))
-        K = s2 * k
-        K.flat[:: target.size + 1] += eta
-        inverse, _ = inverse_and_logdet(K)
-        mean = float(inverse.sum(axis=0) @ target / inverse.sum())
-        return Factorised(scaled, ell, s2, eta, mean, inverse @ (target - mean), inverse)
+        return factorised(self.settings.kernel, Z, *_unpack(self.log_params), target)
 
     # -- predicting -------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from dsebo.methods.sbo_se import SboSeConfig
 from dsebo.methods.turbo import TurboConfig
 from dsebo.methods.baxus import BaxusConfig
 from dsebo.methods.sirbo import SirboConfig
+from dsebo.methods.alebo import AleboConfig
 from dsebo.methods.mcts_vs import MctsVsConfig
 from dsebo.methods.lm_ma_es import LmMaEsConfig
 from dsebo.methods.dcem import DcemConfig

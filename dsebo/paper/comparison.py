@@ -40,6 +40,7 @@ METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the prin
     "SIRBO": "sirbo",
     "HesBO": "hesbo",
     "REMBO": "rembo:scale=unit",
+    "ALEBO": "alebo",
     "BAxUS": "baxus",
     "MCTSVS": "mcts-vs",
     "TuRBO": "turbo",

@@ -138,6 +138,10 @@ _KINDS = (
     events.SubspaceChanged,
     events.Generation,
     events.ArmPulled,
+    events.RelevanceChanged,
+    events.WallsMet,
+    events.Retrained,
+    events.StructureChanged,
 )
 EVENTS: dict[str, type[EventIn]] = {kind.kind: _model_of(kind) for kind in _KINDS}
 

@@ -31,6 +31,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "vbo": [QUICK],
     "sbo-se": [{"n_init": 5, **QUICK}],
     "sirbo": [{"d": 4, "n_init": 5, **QUICK}],
+    "alebo": [{"d": 4, "n_init": 5, **QUICK}],
     "mcts-vs": [{"n_init": 4, "subset_samples": 1, "right_turns": 1, **QUICK}],
     "lm-ma-es": [{"offspring": 6}],
     "dcem": [{"population": 6, "elites": 3}],

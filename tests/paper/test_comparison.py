@@ -57,16 +57,16 @@ def test_a_rows_setting_is_the_papers_with_the_defaults_of_this_software() -> No
 
 
 def test_what_is_not_here_says_so() -> None:
-    assert row_of("ALEBO, d = 30").why_not == NOT_HERE
+    assert row_of("RDUCB").why_not == NOT_HERE
     assert row_of("DSEBO", 2, "LIMO").why_not == NOT_HERE
     assert row_of("DSEBO").why_not == ""
-    alebo = row_of("ALEBO, d = 30")
-    assert own_runs(alebo, [FinalRun("", 1, 2.0, None, 1.0, False)]).seeds == ()
-    assert command(alebo, [1]) == ""
+    rducb = row_of("RDUCB")
+    assert own_runs(rducb, [FinalRun("", 1, 2.0, None, 1.0, False)]).seeds == ()
+    assert command(rducb, [1]) == ""
 
 
 def test_centre_and_minimum_of_every_function() -> None:
-    assert references(row_of("ALEBO, d = 30")) == (pytest.approx(30.097), 0.0)
+    assert references(row_of("RDUCB")) == (pytest.approx(30.097), 0.0)
     assert references(row_of("DSEBO", 3, "Michalewicz"))[1] == pytest.approx(-29.6309, abs=1e-3)
     assert references(row_of("DSEBO", 5, "MSLR")) == (None, None)
 

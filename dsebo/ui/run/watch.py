@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.charts.explain import feed, steps
+from dsebo.charts.minds import mind_sketch
 from dsebo.charts.run import sketch_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import CHANGES, RunData
@@ -126,6 +127,8 @@ def show_run(
         shown = [{"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries]
         _choose(place, live_feed(shown, event["t"] if event else None, key=f"feed {place}"))
         _show_formula(data, place)
+    if (mind := mind_sketch(data.events, data.row.budget)) is not None:
+        live_chart(SHARED.figure(("mind", data.row.id, data.t, len(data.events)), lambda: mind), f"mind{key}")
 
 
 def _ghost(row: RunRow) -> RunData | None:

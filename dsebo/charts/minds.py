@@ -1,0 +1,154 @@
+"""A model's mind: what it has learnt, from the events that tell it, the newest and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dsebo.charts import theme
+from dsebo.charts.theme import Sketch
+from dsebo.events import RelevanceChanged, Retrained, StructureChanged, WallsMet
+
+Event = Mapping[str, Any]
+ROW, GAP = 120, 90  # px, of a row and between two
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The newest event: one bar for each of a few things."""
+
+    title: str
+    labels: Sequence[str]
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Numbers over the evaluations, one line each."""
+
+    title: str
+    t: Sequence[int]
+    series: Mapping[str, Sequence[float | None]]
+
+
+Rows = list[Bars | Lines]
+
+
+def mind_sketch(events: Sequence[Event], budget: int) -> Sketch | None:
+    """The rows of the kind of event that a run has; None where its method tells of no mind."""
+    for kind, rows in _ROWS.items():
+        if told := [event for event in events if event["event"] == kind]:
+            return _drawn(rows(told), budget)
+    return None
+
+
+def _drawn(rows: Rows, budget: int) -> Sketch:
+    whole = len(rows) * ROW + (len(rows) - 1) * GAP
+    layout = theme.base_layout(whole + 86)
+    layout |= {"uirevision": "mind", "meta": {"quiet": True}}
+    sketch = Sketch(layout)
+    colours = (theme.BLUE, theme.GREY, theme.ORANGE)
+    for index, row in enumerate(rows):
+        top = 1.0 - index * (ROW + GAP) / whole
+        between = (max(0.0, top - ROW / whole), top)
+        number = str(index + 1) if index else ""
+        axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        layout[f"yaxis{number}"] = theme.axis(
+            domain=between, anchor=f"x{number}", nticks=4, rangemode="tozero"
+        )
+        sketch.notes.append(theme.heading(row.title, top))
+        if isinstance(row, Bars):
+            layout[f"xaxis{number}"] = theme.axis(type="category", anchor=f"y{number}", showgrid=False)
+            sketch.bar(
+                x=list(row.labels),
+                y=list(row.values),
+                **axes,
+                name="",
+                hovertemplate="%{x}: %{y:.4~g}",
+                marker={"color": theme.SKY},
+            )
+            continue
+        layout[f"xaxis{number}"] = theme.iteration_axis(budget, f"y{number}")
+        for (name, values), colour in zip(row.series.items(), colours, strict=False):
+            sketch.scatter(
+                x=list(row.t),
+                y=list(values),
+                **axes,
+                name=name,
+                mode="lines+markers",
+                hovertemplate=f"{name} %{{y:.4~g}}",
+                line={"color": colour, "shape": "hv"},
+                marker={"size": 5},
+            )
+    return sketch
+
+
+def _over_time(title: str, events: Sequence[Event], **fields: str) -> Lines:
+    """The named fields of the events over t."""
+    series = {name.replace("_", " "): [event[field] for event in events] for name, field in fields.items()}
+    return Lines(title, [event["t"] for event in events], series)
+
+
+def _variables(event: Event) -> Bars:
+    return Bars(
+        "The variables that matter most: share of all relevance",
+        [f"x{i}" for i in event["variables"]],
+        event["shares"],
+    )
+
+
+def _relevance(events: Sequence[Event]) -> Rows:
+    now = events[-1]
+    title = f"How many variables matter, of {now['of']}"
+    return [_variables(now), _over_time(title, events, matter="active")]
+
+
+def _walls(events: Sequence[Event]) -> Rows:
+    return [
+        _variables(events[-1]),
+        _over_time("How far out the point lies: 1 is on a wall of the box", events, gauge="gauge"),
+        _over_time("Walls that it touches", events, walls="tight", directions_in_use="directions"),
+    ]
+
+
+def _retrained(events: Sequence[Event]) -> Rows:
+    now = events[-1]
+    error = "Error of the map (blue) and variance of the points (grey): below it, something is learnt"
+    return [
+        Bars("Loss of the last training, from first to last", _numbers(now["losses"]), now["losses"]),
+        _over_time(error, events, error="error", variance="variance"),
+        _over_time(f"Numbers of the code in use, of {now['of']}", events, in_use="active"),
+    ]
+
+
+def _structure(events: Sequence[Event]) -> Rows:
+    now = events[-1]
+    rows: Rows = [
+        Bars("The parts that weigh most", [_name(part) for part in now["members"]], now["weights"]),
+        _over_time("Number of parts", events, parts="parts"),
+    ]
+    if now["gaps"]:
+        rows.append(
+            Bars(
+                "How far apart the copies of a point are, round by round", _numbers(now["gaps"]), now["gaps"]
+            )
+        )
+    return rows
+
+
+def _numbers(values: Sequence[Any]) -> list[str]:
+    return [str(i) for i in range(1, len(values) + 1)]
+
+
+def _name(variables: Sequence[int]) -> str:
+    shown = " + ".join(f"x{i}" for i in variables[:2])
+    return shown if len(variables) <= 2 else f"{shown} + {len(variables) - 2}"
+
+
+_ROWS: dict[str, Callable[[Sequence[Event]], Rows]] = {
+    RelevanceChanged.kind: _relevance,
+    WallsMet.kind: _walls,
+    Retrained.kind: _retrained,
+    StructureChanged.kind: _structure,
+}

@@ -1,0 +1,31 @@
+"""What a model has learnt, drawn from its events."""
+
+from typing import Any
+
+import pytest
+
+from dsebo.charts.minds import mind_sketch
+from dsebo.events import RelevanceChanged, Retrained, StructureChanged, WallsMet
+
+EVENTS = [
+    (RelevanceChanged(5, (3, 7), (0.6, 0.3), 2, 50, ""), ["x3", "x7"], 2),
+    (WallsMet(5, 1.0, 4, 7, (3, 7), (0.6, 0.3), ""), ["x3", "x7"], 3),
+    (Retrained(5, 0.3, 0.33, 0.01, 0, 30, (0.5, 0.4), ""), ["1", "2"], 3),
+    (StructureChanged(5, 8, ((4, 5), (6, 7, 8)), (1.0, 0.2), (), ""), ["x4 + x5", "x6 + x7 + 1"], 2),
+    (StructureChanged(5, 8, ((3,),), (1.0,), (0.5, 0.04), ""), ["x3"], 3),
+]
+
+
+@pytest.mark.parametrize(("event", "labels", "rows"), EVENTS, ids=lambda value: getattr(value, "kind", ""))
+def test_each_kind_of_mind_has_its_rows(event: Any, labels: list[str], rows: int) -> None:
+    later = {**event.to_json(), "t": 9}
+    sketch = mind_sketch([{"event": "started", "t": 0}, event.to_json(), later], 20)
+    assert sketch is not None
+    figure = sketch.figure()
+    assert list(figure.data[0].x) == labels
+    assert sum(key.startswith("yaxis") for key in figure.to_plotly_json()["layout"]) == rows
+    assert next(list(trace.x) for trace in figure.data if trace.type == "scatter") == [5, 9]
+
+
+def test_a_method_without_a_mind_has_no_chart() -> None:
+    assert mind_sketch([{"event": "started", "t": 0}, {"event": "split", "t": 3}], 20) is None
