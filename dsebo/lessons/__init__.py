@@ -3,19 +3,26 @@
     title: Why embed at all?
     question: Which of the three ends lowest?
     measure: winner
+    seeds: 1-3
     run: DSEBO | ?D=200&d_e=10&d_h=50&budget=100&beta=8
     run: REMBO, d = 5 | ?method=rembo&d=5&...
 
     What one reads before the run, in Markdown.
 
+    ## Answer: DSEBO
+
+    What is said only where that is the answer.
+
     ## Answer
 
-    Two sentences of explanation.
+    What is true whatever the answer is.
 
 A link is what the Run page's address bar says; `centre` instead of one stands for a single
-evaluation at the centre of the box, and `?run=ID` for a stored run. What can be measured:
-`winner` (which run ends lowest), `final d`, `expansions` and `best` (of the first run), and
-`below centre` or `below 3.5` (whether the first run gets there).
+evaluation at the centre of the box, `?run=ID` for a stored run, and `bundled` before a link for the
+run of that setting that comes with the package. What can be measured: `winner` (which run ends
+lowest, in the mean over the seeds), `final d`, `expansions` and `best` (of the first run), `parts`
+(at which evaluation the first two runs part; 0 where they never do), and `below centre` or
+`below 3.5` (whether the first run gets there).
 """
 
 from __future__ import annotations
@@ -25,23 +32,27 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl
 
 from dsebo.config import RunConfig, parse_flat
-from dsebo.parsing import OF_LAUNCH, read_link
+from dsebo.parsing import OF_LAUNCH, read_link, read_seeds
 from dsebo.runs.data import RunData
+from dsebo.text import count, number
 from objectives.fields import ConfigError, must
 
 Kind = Literal["choice", "number"]
-MEASURES = "winner, final d, expansions, best, below centre or below a number"
+MEASURES = "winner, final d, expansions, best, parts, below centre or below a number"
+NUMBERS = ("final d", "expansions", "best", "parts")
 YES, NO = "Yes", "No"
-CENTRE = "centre"
+CENTRE, BUNDLED = "centre", "bundled"
+MOST_SEEDS = 5
+CLOSE = 0.2  # of the answer: a number as near as this is right
 LONGEST = 20_000  # characters of a lesson
-_MEASURE = re.compile(r"winner|final d|expansions|best|below (centre|-?\d+(\.\d+)?)")
+_MEASURE = re.compile(r"winner|final d|expansions|best|parts|below (centre|-?\d+(\.\d+)?)")
 _KEY = re.compile(r"[\w-]{1,64}")
 _log = logging.getLogger(__name__)
 
@@ -58,6 +69,7 @@ class LessonRun:
     config: RunConfig | None = None
     speed: float | None = None
     run_id: str | None = None
+    bundled: bool = False
 
     @property
     def is_centre(self) -> bool:
@@ -75,12 +87,24 @@ class Lesson:
     measure: str
     runs: tuple[LessonRun, ...]
     before: str
-    answer: str
+    answers: dict[str, str]
+    seeds: tuple[int, ...] = ()
+
+    @property
+    def each(self) -> list[LessonRun]:
+        """Every run that there has to be, those of one label together; the centre is none."""
+        each = []
+        for run in self.runs:
+            if run.config is not None and self.seeds:
+                each += [replace(run, config=run.config.with_seed(seed)) for seed in self.seeds]
+            elif not run.is_centre:
+                each.append(run)
+        return each
 
     @property
     def kind(self) -> Kind:
         """How one answers: by a choice or by a number."""
-        return "number" if self.measure in ("final d", "expansions", "best") else "choice"
+        return "number" if self.measure in NUMBERS else "choice"
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -100,7 +124,7 @@ class Lesson:
         return f"{value:.6g}" if abs(value) < 1e12 else None
 
     def truth(self, runs: Sequence[RunData]) -> str:
-        """The answer, from the runs in the lesson's order (the centre is not among them)."""
+        """The answer, from the data of `each`."""
         first = runs[0]
         if self.measure == "final d":
             return str(first.d or 0)
@@ -108,16 +132,44 @@ class Lesson:
             return str(sum(change["event"] == "expanded" for change in first.changes))
         if self.measure == "best":
             return f"{_known(first.best):.4g}"
+        if self.measure == "parts":
+            return str(parting(first, runs[1]))
         if self.measure == "winner":
             ends = self.ends(runs)
             return min(ends, key=lambda label: ends[label])
         return YES if _known(first.best) < _known(self.level(first)) else NO
 
+    def right(self, guess: str, truth: str) -> bool:
+        """Whether a guess is the answer, or a number near enough to it."""
+        if self.kind == "choice":
+            return guess == truth
+        return abs(float(guess) - float(truth)) <= CLOSE * abs(float(truth))
+
+    def explanation(self, truth: str) -> str:
+        """Why: what is said of this answer, then what is true of any."""
+        return "\n\n".join(text for text in (self.answers.get(truth, ""), self.answers[""]) if text)
+
+    def results(self, runs: Sequence[RunData]) -> str:
+        """What the runs came to, in a sentence of their own numbers."""
+        if self.measure != "winner":
+            return runs[0].conclusion
+        ends = self.ends(runs)
+        means = f", each the mean of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
+        in_order = sorted(ends, key=lambda label: ends[label])
+        return ", ".join(f"{label} ends at {number(ends[label], 3)}" for label in in_order) + f"{means}."
+
+    def grouped(self, runs: Sequence[RunData]) -> dict[str, list[RunData]]:
+        """The data of `each` by label."""
+        groups: dict[str, list[RunData]] = {}
+        for run, data in zip(self.each, runs, strict=True):
+            groups.setdefault(run.label, []).append(data)
+        return groups
+
     def ends(self, runs: Sequence[RunData]) -> dict[str, float]:
-        """Where each run, and the centre, ends."""
-        ended = iter(runs)
+        """Where each run, in the mean over its seeds, and the centre, ends."""
+        groups = self.grouped(runs)
         return {
-            run.label: _known(runs[0].row.at_centre if run.is_centre else next(ended).best)
+            run.label: _known(runs[0].row.at_centre) if run.is_centre else _mean_end(groups[run.label])
             for run in self.runs
         }
 
@@ -127,6 +179,16 @@ class Lesson:
             return None
         level = self.measure.removeprefix("below ")
         return first.row.at_centre if level == CENTRE else float(level)
+
+
+def parting(one: RunData, other: RunData) -> int:
+    """The first evaluation whose values differ in two runs; 0 where none does."""
+    pairs = zip(one.evaluations["y"], other.evaluations["y"], strict=False)
+    return next((t for t, (y, z) in enumerate(pairs, 1) if y != z and not (y != y and z != z)), 0)
+
+
+def _mean_end(runs: Sequence[RunData]) -> float:
+    return sum(_known(run.best) for run in runs) / len(runs)
 
 
 def _known(value: float | None) -> float:
@@ -139,7 +201,8 @@ def parse_lesson(key: str, text: str) -> Lesson:
     if not _KEY.fullmatch(key):
         raise LessonError(f"{key[:40]!r} is not a lesson's name: letters, digits and hyphens.")
     head, _, body = text[:LONGEST].replace("\r", "").strip().partition("\n\n")
-    before, mark, answer = body.partition("\n## Answer\n")
+    before, *sections = re.split(r"^## Answer(?:: *(.*?))? *$", body, flags=re.MULTILINE)
+    answers = {truth or "": text.strip() for truth, text in zip(sections[::2], sections[1::2], strict=True)}
     fields: dict[str, list[str]] = {}
     for line in head.splitlines():
         name, _, value = line.partition(":")
@@ -150,20 +213,36 @@ def parse_lesson(key: str, text: str) -> Lesson:
     measure = fields["measure"][0]
     if not _MEASURE.fullmatch(measure):
         raise LessonError(f"Lesson {key}: {must('measure', MEASURES, measure)}")
-    if not mark:
+    if "" not in answers:
         raise LessonError(f"Lesson {key}: the heading '## Answer' is missing.")
+    seeds = _seeds(key, fields.get("seeds", [""])[0], measure)
     runs = tuple(_run(key, line) for line in fields["run"])
     if runs[0].is_centre:
         raise LessonError(f"Lesson {key}: its first run may not be the centre.")
-    return Lesson(
-        key, fields["title"][0], fields["question"][0], measure, runs, before.strip(), answer.strip()
-    )
+    if measure == "parts" and sum(not run.is_centre for run in runs) < 2:
+        raise LessonError(f"Lesson {key}: two runs are needed to see where they part.")
+    title, question = fields["title"][0], fields["question"][0]
+    return Lesson(key, title, question, measure, runs, before.strip(), answers, seeds)
+
+
+def _seeds(key: str, text: str, measure: str) -> tuple[int, ...]:
+    """The seeds of every run; none where each link has its own."""
+    if not text:
+        return ()
+    try:
+        seeds = tuple(read_seeds(text))
+    except ConfigError as error:
+        raise LessonError(f"Lesson {key}: {error}") from None
+    if measure != "winner" or len(seeds) > MOST_SEEDS:
+        raise LessonError(f"Lesson {key}: seeds must be at most {MOST_SEEDS}, for the measure winner only.")
+    return seeds
 
 
 def _run(key: str, line: str) -> LessonRun:
     label, _, link = (part.strip() for part in line.partition("|"))
     if link == CENTRE:
         return LessonRun(label)
+    bundled = link.startswith(f"{BUNDLED} ")
     asked = dict(parse_qsl(link.rpartition("?")[2]))
     if not label or not asked:
         raise LessonError(f"Lesson {key}: run = {line[:40]!r} is not a name, | and a link.")
@@ -174,7 +253,7 @@ def _run(key: str, line: str) -> LessonRun:
         raise LessonError(f"Lesson {key}: {refused[0]}")
     launch = {name: settings.pop(name, usual) for name, usual in OF_LAUNCH.items()}
     try:
-        return LessonRun(label, parse_flat(settings), launch["speed"])
+        return LessonRun(label, parse_flat(settings), launch["speed"], bundled=bundled)
     except ConfigError as error:
         raise LessonError(f"Lesson {key}: {error}") from None
 

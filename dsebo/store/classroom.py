@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
@@ -20,6 +20,7 @@ from objectives.fields import must
 ROOM_SIZE = 100  # nicknames in a room, where the settings do not say
 MOST_NAMES = 3  # nicknames of one owner in a room
 _TAKEN = "@"  # in place of a lesson: the nickname's owner
+_DONE = "@done"  # in place of a room, which has letters only: the lessons that an owner has done
 _NAME = re.compile(r"\w(?:[\w .'-]{0,38}[\w.])?")
 _LESSON = re.compile(r"[\w-]{1,64}")
 NAME_RULE = "1 to 40 letters, digits, spaces, dots, hyphens"
@@ -86,3 +87,27 @@ def checked_name(what: str, text: str) -> str:
     if not _NAME.fullmatch(plain):
         raise StoreError(must(what, NAME_RULE, plain[:40]))
     return plain
+
+
+def mark_done(store: Store, owner: OwnerHash, lesson: str) -> None:
+    """Keep that an owner has seen the answer of a lesson."""
+    if lesson in done_by(store, owner):
+        return
+    row = {"room": _DONE, "lesson": lesson, "nickname": owner, "value": "", "created": time.time()}
+    with store.write() as connection:
+        one_launch_at_a_time(connection)
+        connection.execute(delete(schema.prediction).where(*_done_where(owner, lesson)))
+        connection.execute(insert(schema.prediction).values(**row))
+
+
+def done_by(store: Store, owner: OwnerHash) -> set[str]:
+    """The lessons whose answer an owner has seen."""
+    with store.read() as connection:
+        chosen = select(schema.prediction.c.lesson).where(*_done_where(owner))
+        return {str(lesson) for lesson in connection.execute(chosen).scalars()}
+
+
+def _done_where(owner: OwnerHash, lesson: str = "") -> list[ColumnElement[bool]]:
+    table = schema.prediction
+    where = [table.c.room == _DONE, table.c.nickname == owner]
+    return [*where, table.c.lesson == lesson] if lesson else where

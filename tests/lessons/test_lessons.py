@@ -8,12 +8,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dsebo.lessons import LessonError, load_lessons, parse_lesson
-from dsebo.runs.data import RunData
+from dsebo.lessons import LessonError, load_lessons, parse_lesson, parting
+from dsebo.runs.data import RunData, read_run
 from dsebo.runs.manager import RunManager
-from dsebo.store.classroom import MOST_NAMES, predictions, record
+from dsebo.store.classroom import MOST_NAMES, done_by, mark_done, predictions, record
 from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
 from dsebo.store.rows import owner_hash
+from dsebo.transfer.examples import import_bundled
+from tests.small import wait_for
 
 GOOD = (
     "title: t\nquestion: q\nmeasure: {}\nrun: A | ?D=50&d_e=8\nrun: B | centre\n\nread\n\n## Answer\n\nwhy\n"
@@ -30,13 +32,44 @@ def data(events: list[dict[str, Any]], best: float, at_centre: float = 8.0) -> R
     return RunData(row, frame.assign(best=best), events)
 
 
-def test_the_six_that_come_along() -> None:
+def test_the_eight_that_come_along() -> None:
     lessons, said = load_lessons()
     assert said == []
-    assert len(lessons) == 6
+    assert len(lessons) == 8
     for lesson in lessons.values():
         assert lesson.before
-        assert lesson.answer.count(". ") + 1 == 2, f"{lesson.key}: two sentences"
+        assert lesson.explanation("none of them") == lesson.answers[""]
+        for answer in filter(None, lesson.answers):
+            assert lesson.checked(answer) == answer, f"{lesson.key} explains what cannot be the answer"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", list(load_lessons()[0]))
+def test_what_a_lesson_says_is_what_its_runs_show(key: str, manager: RunManager) -> None:
+    lesson = load_lessons()[0][key]
+    import_bundled(manager.store)
+    bundled = {str(row.config): row.id for row in manager.store.list_runs()}
+    ids = [
+        bundled[str(run.config.model_dump(mode="json"))] if run.bundled else manager.launch(run.config)[0]
+        for run in lesson.each
+        if run.config is not None
+    ]
+    wait_for(lambda: all(manager.store.get_run(run_id).state == "finished" for run_id in ids), 120)
+    runs = [read_run(manager.store, run_id) for run_id in ids]
+    truth = lesson.truth(runs)
+    if lesson.kind == "choice":
+        assert truth in lesson.answers, "the winner that the text explains is the one that wins"
+    if key == "4-dh-below-de":
+        assert runs[0].d == 10
+    if key == "2-expansion":
+        assert float(truth) > 10
+    if key == "5-far-shift":
+        assert float(truth) > 0.1 * 250
+    if key == "7-acquisition":
+        assert runs[1].best is not None
+        assert runs[1].best < 15
+    if key == "8-same-seed":
+        assert truth == "0" or 1 <= int(truth) <= 500
 
 
 def test_every_measure(events: list[dict[str, Any]]) -> None:
@@ -57,6 +90,29 @@ def test_every_measure(events: list[dict[str, Any]]) -> None:
     assert parse_lesson("x", GOOD.format("winner")).truth([data(events, best=9.0)]) == "B"
 
 
+def test_a_winner_is_the_lowest_in_the_mean_over_seeds(events: list[dict[str, Any]]) -> None:
+    text = GOOD.format("winner\nseeds: 4,5").replace("## Answer", "## Answer: A\n\nof A\n\n## Answer")
+    lesson = parse_lesson("x", text)
+    assert [run.config.seed for run in lesson.each if run.config] == [4, 5]
+    low, high = [data(events, best) for best in (7.0, 8.5)], [data(events, best) for best in (6.0, 11.0)]
+    assert (lesson.truth(low), lesson.truth(high)) == ("A", "B")  # 7.75 and 8.5 against 8 at the centre
+    assert lesson.explanation("A") == "of A\n\nwhy"
+    assert lesson.explanation("B") == "why"
+    assert lesson.results(low) == "A ends at 7.75, B ends at 8, each the mean of 2 seeds."
+
+
+def test_where_two_runs_part(events: list[dict[str, Any]]) -> None:
+    one, same = data(events, best=3.0), data(events, best=3.0)
+    other = data(events, best=3.0)
+    other.evaluations.loc[6, "y"] += 1e-12
+    assert (parting(one, same), parting(one, other)) == (0, 7)
+
+
+@pytest.mark.parametrize(("guess", "right"), [("10", True), ("11.9", True), ("8", True), ("12.5", False)])
+def test_a_number_near_enough_is_right(guess: str, right: bool) -> None:
+    assert parse_lesson("x", GOOD.format("best")).right(guess, "10") is right
+
+
 @pytest.mark.parametrize("guess", ["", "many", "nan", "1e99", "<b>"])
 def test_what_is_no_answer(guess: str) -> None:
     assert parse_lesson("x", GOOD.format("best")).checked(guess) is None
@@ -69,6 +125,11 @@ def test_what_is_no_answer(guess: str) -> None:
         ("title: t\n", "", "title is missing"),
         ("measure: best", "measure: luck", "measure must be winner, final d"),
         ("## Answer", "Answer", "heading '## Answer' is missing"),
+        ("## Answer", "## Answer: 3", "heading '## Answer' is missing"),
+        ("measure: best", "measure: parts", "two runs are needed"),
+        ("measure: best", "measure: best\nseeds: 1-3", "for the measure winner only"),
+        ("measure: best", "measure: winner\nseeds: 1-9", "seeds must be at most 5"),
+        ("measure: best", "measure: winner\nseeds: x", "seeds must be numbers as 1-10"),
         ("?D=50&d_e=8", "?D=many", "(got 'many')"),
         ("?D=50&d_e=8", "?speed=0", "(got '0')"),
         ("?D=50&d_e=8", "?colour=red", "colour"),
@@ -121,3 +182,10 @@ def test_a_nickname_belongs_to_whoever_took_it(manager: RunManager) -> None:
         record(store, "R", "x", f"Eve {i}", "1", eve)
     with pytest.raises(LimitExceeded, match="You have 3 nicknames"):
         record(store, "R", "x", "Eve 9", "1", eve)  # one browser does not fill a room
+
+
+def test_a_lesson_is_done_once_its_answer_was_seen(manager: RunManager) -> None:
+    ada, eve = owner_hash("ada"), owner_hash("eve")
+    mark_done(manager.store, ada, "2-expansion")
+    mark_done(manager.store, ada, "2-expansion")
+    assert (done_by(manager.store, ada), done_by(manager.store, eve)) == ({"2-expansion"}, set())

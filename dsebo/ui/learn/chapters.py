@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import streamlit as st
 
 from dsebo.lessons import load_lessons
@@ -22,7 +24,8 @@ def show() -> None:
     links.say(unread)
     now = lesson_view.asked()
     if now.lesson in lessons:
-        lesson_view.show_lesson(lessons[now.lesson], now)
+        following = dict(pairwise([*lessons, ""]))[now.lesson]
+        lesson_view.show_lesson(lessons[now.lesson], lessons.get(following), now)
         return
     if now.lesson:
         links.say([f"There is no lesson {now.lesson!r}."])

@@ -16,9 +16,10 @@ from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.runs.data import RunData
-from dsebo.store.classroom import predictions, record
+from dsebo.store.classroom import done_by, mark_done, predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import RunFilter, RunRow, owner_hash
+from dsebo.store.schema import BUNDLED
 from dsebo.text import number, plain
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
@@ -31,6 +32,7 @@ REPLAY_SECONDS = 8.0  # that a run which is already known takes to play
 TICK, ROOM_SECONDS = 0.5, 3.0
 TAG = "lesson"
 HIDEABLE = ("nav", "room", "skip", "list")
+MOST_RUNS = 30  # that a lesson's link names
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def asked() -> Asked:
     parameters: dict[str, links.Parser] = {
         "lesson": links.words(64),
         "hide": lambda text: tuple(part for part in text.split(",") if part in HIDEABLE),
-        "runs": lambda text: tuple(part for part in text.split(",")[:10] if links.is_id(part)),
+        "runs": lambda text: tuple(part for part in text.split(",")[:MOST_RUNS] if links.is_id(part)),
         "guess": links.words(64),
         "room": links.words(40),
     }
@@ -62,16 +64,22 @@ def asked() -> Asked:
 
 
 def show_list(lessons: Sequence[Lesson], now: Asked) -> None:
-    """All lessons, each with its question."""
-    columns = st.columns(2)
-    for index, lesson in enumerate(lessons):
-        with columns[index % 2]:
-            if card(lesson.key, lesson.title, lesson.question, "Open"):
-                links.write(replace(now, lesson=lesson.key).link())
-                st.rerun()
+    """All lessons, numbered, each with its question and whether one has done it."""
+    done = done_by(session.manager().store, owner_hash(session.owner()))
+    for pair in range(0, len(lessons), 2):  # row by row: in reading order where columns are stacked
+        for offset, column in enumerate(st.columns(2)):
+            if pair + offset >= len(lessons):
+                continue
+            lesson, place = lessons[pair + offset], pair + offset + 1
+            mark = " ✓ done" if lesson.key in done else ""
+            with column:
+                title = f"{place}. {lesson.title}{mark}"
+                if card(lesson.key, title, lesson.question, f"Open lesson {place}"):
+                    links.write(replace(now, lesson=lesson.key).link())
+                    st.rerun()
 
 
-def show_lesson(lesson: Lesson, now: Asked) -> None:
+def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
     """One lesson: before the prediction only the question, after it the run and the answer."""
     if "list" not in now.hide and st.button("All lessons", icon=":material/arrow_back:", type="tertiary"):
         links.write(Asked(hide=now.hide, room=now.room).link())
@@ -88,7 +96,7 @@ def show_lesson(lesson: Lesson, now: Asked) -> None:
     shown = number(float(guess)) if lesson.kind == "number" else guess
     with st.container(key="newest-question"):
         st.markdown(f"{plain(lesson.question)} You predict: {plain(shown)}.")
-    keep_watching(lambda: _look(lesson, now), lambda shown: _play(lesson, now, guess, shown))
+    keep_watching(lambda: _look(lesson, now), lambda shown: _play(lesson, following, now, guess, shown))
     if now.room:
         _watch_room(lesson, now)
 
@@ -120,7 +128,7 @@ def _ask(lesson: Lesson, now: Asked) -> None:
         if room and "room" not in now.hide:
             size = session.manager().settings.room_size
             record(store, room, lesson.key, nickname, guess, owner_hash(session.owner()), size)
-        runs = [_find_or_launch(lesson, run) for run in lesson.runs if not run.is_centre]
+        runs = [_find_or_launch(lesson, run) for run in lesson.each]
     except (StoreError, ConfigError, LimitExceeded) as error:
         st.error(plain(str(error)))
         return
@@ -142,6 +150,8 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
     config = run.config
     if config is None:
         return manager.store.get_run(run.run_id or "").id
+    if run.bundled:
+        return _bundled(run)
     own = owner_hash(session.owner())
     stored = RunFilter(tags=[TAG], functions=[config.objective.name], computed=True)
     for row in manager.store.list_runs(stored, limit=200):
@@ -150,6 +160,14 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
             return row.id
     name = f"{lesson.title} {run.label}"[:80]
     return manager.launch(config, name=name, tags=[TAG], speed=run.speed, owner=session.owner())[0]
+
+
+def _bundled(run: LessonRun) -> str:
+    """The id of the run of that setting that came with the package."""
+    for row in session.manager().store.list_runs(RunFilter(tags=["example"])):
+        if row.source == BUNDLED and _answers(run, row):
+            return row.id
+    raise StoreError(f"The run {run.label!r} came with the package, and is no longer in this store.")
 
 
 def _shown(lesson: Lesson, now: Asked) -> tuple[list[RunData], bool]:
@@ -172,7 +190,9 @@ def _look(lesson: Lesson, now: Asked) -> Look[tuple[list[RunData], bool] | str]:
     return Look((runs, over), over, None if over else TICK)
 
 
-def _play(lesson: Lesson, now: Asked, guess: str, shown: tuple[list[RunData], bool] | str) -> None:
+def _play(
+    lesson: Lesson, following: Lesson | None, now: Asked, guess: str, shown: tuple[list[RunData], bool] | str
+) -> None:
     if isinstance(shown, str):
         st.error(plain(shown))
         return
@@ -191,15 +211,15 @@ def _play(lesson: Lesson, now: Asked, guess: str, shown: tuple[list[RunData], bo
         st.error("A run of this lesson did not finish: Predict again starts it again.")
     elif over:
         _say_answer(lesson, runs, guess)
+        mark_done(session.manager().store, owner_hash(session.owner()), lesson.key)
     live_chart(_figure(lesson, runs, guess, over), key="lesson")
-    if over and st.button("Predict again", icon=":material/restart_alt:"):
-        links.write(replace(now, guess="", runs=()).link())
-        st.rerun()
+    if over:
+        _ways_on(lesson, following, now)
 
 
 def _are_of(lesson: Lesson, runs: Sequence[RunData]) -> bool:
     """Whether these are runs of the lesson's settings, in its order, which this software computed."""
-    wanted = [run for run in lesson.runs if not run.is_centre]
+    wanted = lesson.each
     return len(runs) == len(wanted) and all(
         _answers(run, data.row) for run, data in zip(wanted, runs, strict=True)
     )
@@ -210,7 +230,7 @@ def _answers(run: LessonRun, row: RunRow) -> bool:
     if run.config is None:  # the teacher's choice, whatever it is
         return row.id.startswith(run.run_id or "-")
     same = row.config == run.config.model_dump(mode="json") and row.budget == run.config.budget
-    return same and not row.imported
+    return same and (row.source == BUNDLED if run.bundled else not row.imported)
 
 
 def _hurry(lesson: Lesson, runs: Sequence[RunData]) -> None:
@@ -226,14 +246,10 @@ def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> 
     """The chart, with the prediction on it from the start and the answer at the end."""
     first = runs[0]
     scale: Scale = default_scale(first.row.minimum)
-    if lesson.measure == "winner":
-        labels = [run.label for run in lesson.runs if not run.is_centre]
-        groups = {label: [run] for label, run in zip(labels, runs, strict=True)}
-        figure = figure_of_groups(groups, "mean", scale, False)
+    if lesson.measure in ("winner", "parts") or len(runs) > 1:
+        figure = figure_of_groups(lesson.grouped(runs), "mean", scale, False)
         if over:
-            winner = lesson.truth(runs)
-            ends = lesson.ends(runs)
-            mark_end(figure, max(r.t for r in runs), ends[winner], f"lowest: {winner}", scale)
+            _mark_answer(figure, lesson, runs, scale)
         return figure
     figure = figure_of(first, scale)
     level = lesson.level(first)
@@ -250,14 +266,46 @@ def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> 
     return figure
 
 
+def _mark_answer(figure: go.Figure, lesson: Lesson, runs: Sequence[RunData], scale: Scale) -> None:
+    """Where several runs show the answer."""
+    first, ends = runs[0], lesson.ends(runs)
+    t, value, words = first.t, ends[lesson.each[0].label], f"ends at {number(first.best)}"
+    if lesson.measure == "winner":
+        winner = lesson.truth(runs)
+        t, value, words = max(run.t for run in runs), ends[winner], f"lowest: {winner}"
+    elif lesson.measure == "parts" and (parts := int(lesson.truth(runs))):
+        t, value, words = parts, float(first.evaluations["best"].iloc[parts - 1]), "here they part"
+    mark_end(figure, t, value, words, scale)
+
+
 def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
+    """Right or not quite, what came out, and why."""
     truth = lesson.truth(runs)
     words = number(float(truth)) if lesson.kind == "number" else truth
-    st.markdown(f"#### The answer: {plain(words)}{', as predicted' if truth == guess else ''}")
-    if lesson.measure == "winner":
-        ends = lesson.ends(runs)
-        st.markdown(" · ".join(f"{plain(label)}: {number(end)}" for label, end in ends.items()))
-    st.markdown(lesson.answer)
+    verdict = "Right" if lesson.right(guess, truth) else "Not quite"
+    exactly = ", as predicted" if truth == guess else ""
+    st.markdown(f"#### {verdict}. The answer: {plain(words)}{exactly}")
+    st.markdown(plain(lesson.results(runs)))
+    st.markdown(lesson.explanation(truth))
+
+
+def _ways_on(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
+    """From the answer: the run itself, the next lesson, the same question again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if following is not None and "list" not in now.hide:
+            there = replace(now, lesson=following.key, guess="", runs=())
+            st.button(
+                f"Next: {plain(following.title)}",
+                type="primary",
+                icon=":material/arrow_forward:",
+                on_click=links.write,
+                args=(there.link(),),
+            )
+        if "nav" not in now.hide:
+            links.page_link("run", "Open in Run", "play_circle", {"run": now.runs[0]})
+        if st.button("Predict again", icon=":material/restart_alt:"):
+            links.write(replace(now, guess="", runs=()).link())
+            st.rerun()
 
 
 def _watch_room(lesson: Lesson, now: Asked) -> None:
