@@ -21,7 +21,8 @@ there is none everything has its default. An example:
     memory_mb = 500                 # predicted, over the owner's runs at work; more wait in the queue
     seconds = 3600                  # predicted, over the owner's unfinished runs
 
-    [limits.all]                    # the same names, over all owners; by default from the machine
+    [limits.all]                    # the same names, over all owners; by default from the machine:
+                                    # a month of each core (in a class a day), 0.8 (0.5) of the memory
 
     [limits.imports]                # for each owner
     upload_mb = 5                   # of one file

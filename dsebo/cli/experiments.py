@@ -14,14 +14,15 @@ import pandas as pd
 import typer
 
 from dsebo.cli.experiment_output import RaceOutput, SweepOutput
-from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, open_store, read_file, read_flags
-from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, check_writable, refuse
+from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, Yes, open_store, read_file, read_flags
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, ask_before, check_writable, refuse
 from dsebo.config import nested_config
 from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.progress import Plan, plan_of
 from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, list_experiments, tell
 from dsebo.experiments.records import progress as runs_of
 from dsebo.experiments.spec import DEFAULT_SEEDS, ExperimentSpec
+from dsebo.runs.limits import why_ask
 from dsebo.settings import Settings
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
@@ -73,6 +74,7 @@ def sweep_command(
     cluster: Cluster = "",
     as_json: AsJson = False,
     export: Export = None,
+    yes: Yes = False,
     db: Db = None,
     given: dict[str, Any],
 ) -> None:
@@ -99,7 +101,7 @@ def sweep_command(
         refuse(f"{preset} has its own settings: leave the other flags out.")
     if not (target or preset or own):
         refuse("What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12.")
-    asked = Asked("sweep", target, resume, pause, cancel, workers, cluster, as_json, export)
+    asked = Asked("sweep", target, resume, pause, cancel, workers, cluster, as_json, yes, export)
     with open_store(db) as store:
         _carry_out(store, asked, spec, own)
 
@@ -124,6 +126,7 @@ def race_command(
     cluster: Cluster = "",
     as_json: AsJson = False,
     export: Export = None,
+    yes: Yes = False,
     store: Keep = True,
     db: Db = None,
     given: dict[str, Any],
@@ -138,7 +141,7 @@ def race_command(
         return ExperimentSpec.race(chosen, read_flags(given), seeds or RACE_SEEDS, name)
 
     own = bool(given or methods is not None or seeds or name)
-    asked = Asked("race", target, resume, pause, cancel, workers, cluster, as_json, export, store)
+    asked = Asked("race", target, resume, pause, cancel, workers, cluster, as_json, yes, export, store)
     if store:
         with open_store(db) as opened:
             _carry_out(opened, asked, spec, own)
@@ -164,6 +167,7 @@ class Asked:
     workers: int | None
     cluster: str
     as_json: bool
+    yes: bool
     export: Path | None
     stored: bool = True
 
@@ -237,6 +241,7 @@ def _run_or_show(
     runs = runs_of(store, known or spec)
     engine, plan = _engine(spec, runs, asked)  # before an experiment is stored for it
     with closing(engine):
+        ask_before(why_ask(plan.wall_seconds, plan.memory_bytes), asked.yes)
         return _work(store, _checked(store, known, spec, asked), asked, engine, plan)
 
 

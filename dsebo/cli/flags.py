@@ -28,6 +28,7 @@ Method = Annotated[
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="A JSON config; flags override it.", show_default=False)
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Start it without asking, however long it may take.")]
 RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of a run, or its first characters.")]
 
 

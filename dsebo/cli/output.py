@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,16 @@ def refuse(message: str, exit_code: int = EXIT_BAD_INPUT) -> NoReturn:
     sentence = without_controls(" ".join(message.split()))
     typer.echo(sentence if sentence.endswith((".", "?")) else f"{sentence}.", err=True)
     raise typer.Exit(exit_code)
+
+
+def ask_before(why: str, yes: bool) -> None:
+    """Ask before what takes long; where nobody can answer, refuse. `why` empty: nothing to ask."""
+    if not why or yes:
+        return
+    if not sys.stdin.isatty():
+        refuse(f"{why} Give --yes to start it.")
+    if not typer.confirm(f"{why} Start it?", err=True):
+        raise typer.Exit(EXIT_FAILED)
 
 
 def check_writable(file: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, open_store, read_config
-from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, refuse, watch
+from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, Yes, open_store, read_config
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, ask_before, refuse, watch
 from dsebo.config import RunConfig, predict
 from dsebo.parsing import read_settings
-from dsebo.runs.limits import check_limits
+from dsebo.runs.limits import check_limits, why_ask
 from dsebo.runs.worker import POLL_SECONDS, forked_run, resumed_run, stored_run
 from dsebo.settings import Settings
 from dsebo.store.forking import plan_fork
@@ -20,7 +20,7 @@ from dsebo.store.patience import Waiting
 from dsebo.store.rows import LOCAL_OWNER, RunFilter, owner_hash
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
-from dsebo.text import count, number
+from dsebo.text import count, duration, number
 
 
 def run_command(
@@ -33,6 +33,7 @@ def run_command(
     ghost: Annotated[
         str | None, typer.Option(help="A stored run to draw behind it in charts.", metavar="ID")
     ] = None,
+    yes: Yes = False,
     db: Db = None,
     given: dict[str, Any],
 ) -> None:
@@ -43,24 +44,25 @@ def run_command(
             refuse("ghost needs the store: leave out --no-store.")
         from dsebo.run import run
 
-        _say_before(settings)
+        _say_before(settings, settings.budget, yes)
         watch(run(settings), settings, as_json)
         return
     with open_store(db) as opened:
         check_within_limits(opened, [settings])
         behind = None if ghost is None else opened.get_run(ghost).id
-        _say_before(settings)
+        _say_before(settings, settings.budget, yes)
         watch(stored_run(settings, opened, name, ghost=behind, on_id=_say_id), settings, as_json)
 
 
-def _say_before(config: RunConfig) -> None:
-    """What is odd about the settings, and what the run will cost."""
+def _say_before(config: RunConfig, budget: int, yes: bool) -> None:
+    """What is odd about the settings, and what the run will cost; ask where that is much."""
     for warning in config.warnings():
         typer.echo(f"Note: {warning}", err=True)
-    cost = predict(config)
-    memory = cost.memory_bytes / 1e6
-    about = f"about {cost.seconds:.2g} s of one core, {memory:.0f} MB beside the program's own"
+    cost = predict(config, budget)
+    time_span = f"{cost.seconds:.2g} s" if cost.seconds < 60 else duration(cost.seconds)
+    about = f"about {time_span} of one core, {cost.memory_bytes / 1e6:.0f} MB beside the program's own"
     typer.echo(f"Predicted: {about}.", err=True)
+    ask_before(why_ask(cost.seconds, cost.memory_bytes), yes)
 
 
 def resume_command(
@@ -101,6 +103,7 @@ def fork_command(
     budget: Annotated[int | None, typer.Option(help="A larger budget.")] = None,
     name: Name = "",
     as_json: AsJson = False,
+    yes: Yes = False,
     db: Db = None,
 ) -> None:
     """Fork a run at a convergence: the same history up to there, then another decision or setting."""
@@ -110,6 +113,7 @@ def fork_command(
         with store.read() as connection:
             asked = [(fork.config, fork.budget, fork.at)]
             check_limits(connection, Settings.load(), owner_hash(LOCAL_OWNER), asked)
+        _say_before(fork.config, fork.budget, yes)
         config = fork.config.model_copy(update={"budget": fork.budget})
         watch(forked_run(fork, store, name, on_id=_say_id), config, as_json)
 

@@ -8,13 +8,24 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig, predict
-from dsebo.settings import Limits, Settings
+from dsebo.settings import Limits, Settings, machine_megabytes
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import OwnerHash
 from dsebo.store.schema import ACTIVE
-from dsebo.text import duration
+from dsebo.text import duration, size
 from objectives.fields import ConfigError
+
+ASK_SECONDS, ASK_MEMORY = 3600.0, 0.5  # predicted time, and part of the machine's memory
+
+
+def why_ask(seconds: float, memory_bytes: float = 0) -> str:
+    """Why to ask before a launch that is predicted to take so much; empty where it need not be asked."""
+    if seconds > ASK_SECONDS:
+        return f"This is predicted to take {duration(seconds)}."
+    if memory_bytes > ASK_MEMORY * 1e6 * machine_megabytes():
+        return f"This is predicted to need {size(memory_bytes)}, over half of this machine's memory."
+    return ""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,19 @@ def test_json_lines() -> None:
     } <= set(expanded)
 
 
+def test_what_takes_more_than_an_hour_is_asked_about_first(tmp_path: Path) -> None:
+    db = f"sqlite:///{tmp_path}/long.db"
+    long = ["--D", "40", "--d-e", "4", "--d-h", "12", "--budget", "5000"]
+    asked = dsebo("run", *long, "--db", db)
+    assert asked.exit_code == 2
+    assert asked.stderr.splitlines()[-1].endswith("Give --yes to start it.")
+    assert dsebo("sweep", *long, "--vary", "beta=4,8", "--db", db).exit_code == 2
+    assert dsebo("runs", "--json", "--db", db).stdout.strip() == "[]"
+    refused = dsebo("run", *long[:-1], "100000", "--yes", "--db", db)
+    assert refused.exit_code == 2
+    assert "is over the limit of" in refused.stderr
+
+
 def test_for_people() -> None:
     shown = dsebo("run", *SMALL, "--no-store")
     assert shown.exit_code == 0, shown.stderr
