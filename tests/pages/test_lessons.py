@@ -9,11 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsebo.lessons import parse_lesson
+from dsebo.lessons.glossary import GLOSSARY
 from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
 from dsebo.store.classroom import predictions
-from dsebo.transfer import export_json, import_bytes
-from dsebo.ui.learn import lesson_view
+from dsebo.transfer import examples, export_json, import_bytes
+from dsebo.ui.learn import lesson_view, opening
 from tests.pages.conftest import ROOT, open_page, said, wait_for
 
 TINY = """title: A <b>tiny</b> one
@@ -175,3 +176,21 @@ def test_a_bad_link_shows_a_sentence(link: dict[str, str], words: str) -> None:
     at = open_page("lessons", **link)
     assert not at.exception
     assert words in said(at).replace("\\", "")
+
+
+def test_learn_opens_with_a_run_that_plays(manager: RunManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no point is lost" not in said(open_page("learn"))  # a store without the bundled runs
+    monkeypatch.setattr(examples, "NAME", "bundled_runs.json.gz")
+    examples.import_bundled(manager.store)
+    at = open_page("learn")
+    assert not at.exception
+    assert opening.BEFORE["Stall"] in said(at)
+    monkeypatch.setattr(opening, "PLAYS", 1e-9)
+    at = open_page("learn")
+    assert not at.exception
+    page = said(at)
+    assert "no gain above 0.5 in" in page
+    assert "From 30.1 at the centre to" in page
+    assert "Play it again" in {one.label for one in at.button}
+    for term in GLOSSARY:
+        assert term.meaning in page

@@ -7,9 +7,10 @@ from itertools import pairwise
 import streamlit as st
 
 from dsebo.lessons import load_lessons
+from dsebo.lessons.glossary import GLOSSARY
 from dsebo.ui import links, session
 from dsebo.ui.inputs import card
-from dsebo.ui.learn import lesson_view, theory_view
+from dsebo.ui.learn import lesson_view, opening, theory_view
 from dsebo.ui.run import start
 
 THEORY = "theory"
@@ -30,10 +31,25 @@ def show() -> None:
     if now.lesson:
         links.say([f"There is no lesson {now.lesson!r}."])
     start.demonstration()
+    opening.show()
     st.markdown("### Lessons: predict, then run, then see why")
     lesson_view.show_list(list(lessons.values()), now)
-    if card(THEORY, "The theorem, with numbers", "Section 5: what does the bound say of a run?", "Open"):
+    with st.expander("Glossary: every symbol in a sentence"):
+        _glossary()
+    if card(
+        THEORY,
+        "The theorem, with numbers",
+        "Section 5: what does the bound say of a run?",
+        "Open the theorem",
+    ):
         links.go("learn", show=THEORY)
+
+
+def _glossary() -> None:
+    rows = [
+        f"| {f'${term.symbol}$' if term.symbol else ''} | {term.name} | {term.meaning} |" for term in GLOSSARY
+    ]
+    st.markdown("\n".join(["| | | |", "|:--|:--|:--|", *rows]))
 
 
 def _theory() -> None:

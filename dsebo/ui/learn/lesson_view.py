@@ -14,6 +14,7 @@ from dsebo.charts.compare import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
+from dsebo.config import RunConfig
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.runs.data import RunData
 from dsebo.store.classroom import done_by, mark_done, predictions, record
@@ -229,7 +230,7 @@ def _answers(run: LessonRun, row: RunRow) -> bool:
     """Whether a stored run is the one that a lesson asks for."""
     if run.config is None:  # the teacher's choice, whatever it is
         return row.id.startswith(run.run_id or "-")
-    same = row.config == run.config.model_dump(mode="json") and row.budget == run.config.budget
+    same = RunConfig.parse(row.config) == run.config and row.budget == run.config.budget
     return same and (row.source == BUNDLED if run.bundled else not row.imported)
 
 

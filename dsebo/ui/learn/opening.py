@@ -1,0 +1,98 @@
+"""What Learn opens with: a run that comes with the package plays by itself, with three captions."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import streamlit as st
+
+from dsebo.charts.run import common_span, figure_of
+from dsebo.charts.scales import default_scale
+from dsebo.config import RunConfig
+from dsebo.runs.data import RunData
+from dsebo.store.rows import RunFilter
+from dsebo.store.schema import BUNDLED
+from dsebo.text import count, number
+from dsebo.ui import session
+from dsebo.ui.cache import SHARED
+from dsebo.ui.live import live_chart
+from dsebo.ui.refresh import Look, keep_watching
+from dsebo.ui.run import floors
+
+PLAYS, TICK = 20.0, 0.5  # seconds that the run takes, and between two pictures
+HEIGHT = 440  # of the chart: the first lessons are still in the window
+_BEGAN = "opening began"
+BEFORE = {
+    "Stall": "The search goes on in five dimensions until it gains nothing for T evaluations.",
+    "Expand": "Then the subspace grows. Every earlier point is kept: its new coordinates are 0.",
+    "Slope": "How far it grows next is decided by what each added dimension has gained.",
+}
+
+
+def show() -> None:
+    """The run as far as it has played; nothing where the store no longer has it."""
+    run_id = _bundled_run()
+    if run_id is None:
+        return
+    st.session_state.setdefault(_BEGAN, time.monotonic())
+    whole = SHARED.data(session.manager().store, run_id)
+    keep_watching(lambda: _look(whole), lambda shown: _draw(whole, shown))
+
+
+def captions(data: RunData) -> dict[str, str]:
+    """Stall, Expand and Slope in the numbers of the newest convergence."""
+    if not data.changes:
+        return BEFORE
+    change = data.changes[-1]
+    alpha = data.row.config["optimizer"]["alpha"]
+    stall = (
+        f"Evaluation {change['t']}: no gain above {number(alpha)} in "
+        f"{count(change['T_before'], 'evaluation')} at d = {change['d_from']}."
+    )
+    grown = change["d_to"] - change["d_from"]
+    expand = f"{count(grown, 'dimension')} more: d = {change['d_from']} → {change['d_to']}, no point is lost."
+    if not grown:
+        expand = f"The step is 0: the subspace stays at d = {change['d_to']}."
+    slope = change["slopes"][-1] if change.get("slopes") else None
+    if slope is None:
+        return {"Stall": stall, "Expand": expand, "Slope": BEFORE["Slope"]}
+    steps = f"{change['delta_before']} → {change['delta_after']}"
+    return {
+        "Stall": stall,
+        "Expand": expand,
+        "Slope": f"The last dimensions gained {number(slope, 3)} each, so the step goes {steps}.",
+    }
+
+
+def _bundled_run() -> str | None:
+    """The run of the usual setting that came with the package."""
+    usual = RunConfig.parse({})
+    rows = session.manager().store.list_runs(RunFilter(tags=["example"]))
+    bundled = (row for row in rows if row.source == BUNDLED)
+    return next((row.id for row in bundled if RunConfig.parse(row.config) == usual), None)
+
+
+def _look(whole: RunData) -> Look[int]:
+    passed = time.monotonic() - st.session_state[_BEGAN]
+    t = min(whole.t, max(1, math.ceil(whole.t * passed / PLAYS)))
+    over = t >= whole.t
+    return Look(t, over, None if over else TICK)
+
+
+def _draw(whole: RunData, t: int) -> None:
+    scale = default_scale(whole.row.minimum)
+    then = floors.with_floor(whole.until(t), whole)
+    for column, (title, text) in zip(st.columns(3), captions(then).items(), strict=True):
+        column.markdown(f"**{title}**  \n{text}")
+    span = common_span([floors.with_floor(whole)], scale)
+    live_chart(figure_of(then, scale, value_range=span, axis_end=whole.t, height=HEIGHT), key="opening")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if t >= whole.t:
+            st.button("Play it again", icon=":material/replay:", on_click=_again)
+            st.caption(then.conclusion)
+        floors.explain([whole], legend=False)
+
+
+def _again() -> None:
+    st.session_state[_BEGAN] = time.monotonic()
