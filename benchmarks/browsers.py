@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass
 
@@ -74,9 +75,9 @@ class Browser:
             self._kept.add(answer.hash)
         if kind == "page_info_changed":
             self.query = answer.page_info_changed.query_string
-        elif kind == "auto_rerun":
-            self.fragment = answer.auto_rerun.fragment_id
-            self.every = answer.auto_rerun.interval
         elif kind == "delta" and answer.delta.new_element.WhichOneof("type") == "button":
             button = answer.delta.new_element.button
             self.buttons[button.label] = button.id
+        elif kind == "delta" and answer.delta.new_element.bidi_component.component_name == "live_tick":
+            tick = json.loads(answer.delta.new_element.bidi_component.json)
+            self.fragment, self.every = answer.delta.fragment_id, tick["every"] or 0.0

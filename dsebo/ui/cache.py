@@ -91,6 +91,15 @@ class _Watched:
             return self.data
 
 
+@dataclass
+class _Reading:
+    """What was last read of something, and when."""
+
+    at: float = 0.0
+    known: object = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
 class SharedCache:
     """Runs, figures and whatever else is read or made once for all."""
 
@@ -99,7 +108,7 @@ class SharedCache:
         self._figures: Shelf[Frame] = Shelf(FIGURES_KEPT)
         self._curves: Shelf[Curves] = Shelf(CURVES_KEPT)
         self._reports: Shelf[Report] = Shelf(64)
-        self._read: Shelf[tuple[float, object]] = Shelf(FIGURES_KEPT)
+        self._read: Shelf[_Reading] = Shelf(FIGURES_KEPT)
 
     def data(self, store: Store, run_id: str) -> RunData:
         """A run as it now stands, with what happened; only what is new is read."""
@@ -140,12 +149,13 @@ class SharedCache:
         return self._runs.made(row.id, _Watched).read_on(store, row, events)
 
     def fresh(self, key: Hashable, read: Callable[[], Kept]) -> Kept:
-        """What was read of it a moment ago, by whoever it was; else it is read again."""
-        at, known = self._read.get(key) or (0.0, None)
-        if known is None or time.monotonic() - at > FRESH:
-            known = read()
-            self._read.put(key, (time.monotonic(), known))
-        return known  # type: ignore[return-value]
+        """What was read of it a moment ago; else one reads it again, while the others wait for that."""
+        reading = self._read.made(key, _Reading)
+        with reading.lock:
+            if reading.known is None or time.monotonic() - reading.at > FRESH:
+                reading.known = read()
+                reading.at = time.monotonic()
+            return reading.known  # type: ignore[return-value]
 
     def stale(self) -> None:
         """Read everything again at the next look: someone has just done something to it."""

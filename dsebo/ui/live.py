@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts import theme
-from dsebo.ui.refresh import by_timer
 from dsebo.ui.wire import Frame
 
 # Each component's function in the library.
-FUNCTIONS = {"live_chart": "dseboLiveChart", "live_feed": "dseboFeed", "live_status": "dseboStatus"}
+FUNCTIONS = {
+    "live_chart": "dseboLiveChart",
+    "live_feed": "dseboFeed",
+    "live_status": "dseboStatus",
+    "live_tick": "dseboTick",
+}
+_ticks = count(1)
 
 
 _DENY_NOT_FOUND = """
@@ -109,6 +116,19 @@ def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str
 def live_status(data: Mapping[str, Any], key: str) -> None:
     """Show where a run stands (`dsebo.ui.run.status`)."""
     _send("live_status", Frame(data), key)
+
+
+def live_tick(every: float | None, key: str) -> None:
+    """Let the browser ask for this part of the page again, so many seconds after it has come."""
+    data = {"every": every, "number": next(_ticks)}
+    tick = _component("live_tick", js=_calling(FUNCTIONS["live_tick"]))
+    tick(key=f"tick {key}", data=data, on_tick_change=_nothing)
+
+
+def by_timer() -> bool:
+    """Whether only a part of the page is being drawn again, not the whole."""
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
 
 
 def _send(name: str, frame: Frame, key: str) -> Mapping[str, Any]:

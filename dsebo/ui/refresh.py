@@ -1,8 +1,9 @@
 """The refresh loop of whatever goes on by itself: a run, an experiment, the paper's table, a lesson.
 
-A part of a page is drawn again and again until nothing more will come. The timer is the page's: when
-what is watched comes into another state, or so many browsers come or go that the interval should be
-another, the page runs again as a whole.
+A part of a page is drawn again and again until nothing more will come. The browser asks for it, when
+the interval that came with the last drawing is over: so it can be another each time, a server that is
+late is not asked twice, and nobody asks for what no one looks at. When what is watched comes into
+another state, the page runs again as a whole.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsebo.store.errors import StoreAway
 from dsebo.store.patience import WAITING
 from dsebo.text import plain
+from dsebo.ui.live import by_timer, live_tick
 
 STILL_WATCHING = 15.0  # seconds after which a browser that has not asked again is gone
 FASTEST = 0.5  # seconds between two refreshes
 AT_REST = 1.0  # seconds while what is watched waits or is paused
+STEADY = 1.0  # seconds for a browser that has watched for some time: half a second changes little then
+STEADY_AFTER = 10.0
 PER_WATCHER = 0.1  # more seconds for each browser: 30 watch at 3 s
 
 GOES_ON = "It goes on by itself."
@@ -40,24 +44,27 @@ class Look(Generic[Content]):
 
 
 def keep_watching(look: Callable[[], Look[Content]], draw: Callable[[Content], None]) -> None:
-    """Draw what there is, and again at its interval until it ends."""
-    first = look()
-    st.fragment(run_every=first.every)(_refresh)(look, draw, [first])
+    """Draw what there is, and again at its interval until it ends; once from each place of a page."""
+    st.fragment(_refresh)(look, draw, [look()])
 
 
 def _refresh(
     look: Callable[[], Look[Content]], draw: Callable[[Content], None], seen: list[Look[Content]]
 ) -> None:
     """`seen` holds what was last drawn, which stays while the database is away."""
+    away = None
     if by_timer():
         before = seen[0]
         try:
             seen[0] = look()
         except StoreAway as error:
-            say_waiting(error)
-        if seen[0].state != before.state or not _alike(seen[0].every, before.every):
+            away = error
+        if seen[0].state != before.state or (seen[0].every is None) != (before.every is None):
             st.rerun()
+    live_tick(seen[0].every, look.__qualname__)  # first: it goes on where a drawing fails
     try:
+        if away is not None:
+            say_waiting(away)
         draw(seen[0].content)
     except StoreAway as error:  # a drawing may have to read too
         if not by_timer():
@@ -68,7 +75,7 @@ def _refresh(
 def wait_for_database(error: StoreAway) -> None:
     """In place of a page that cannot be read: a sentence, and the page as soon as it can."""
     say_waiting(error)
-    st.fragment(run_every=AT_REST)(_try_again)()
+    st.fragment(_try_again)()
 
 
 def say_waiting(error: StoreAway) -> None:
@@ -79,31 +86,23 @@ def say_waiting(error: StoreAway) -> None:
 def _try_again() -> None:
     if by_timer():
         st.rerun()
-
-
-def _alike(every: float | None, before: float | None) -> bool:
-    """Whether the timer may stay as it is."""
-    if every is None or before is None:
-        return every == before
-    return 0.7 < every / before < 1.5
-
-
-def by_timer() -> bool:
-    """Whether only a part of the page is being drawn again, not the whole."""
-    context = get_script_run_ctx()
-    return bool(context and context.fragment_ids_this_run)
+    live_tick(AT_REST, "database")
 
 
 # --- how often ----------------------------------------------------------------------------------
 
 _lock = threading.Lock()
-_seen: dict[str, dict[str, float]] = {}  # when each browser last looked at each thing
+_seen: dict[str, dict[str, tuple[float, float]]] = {}  # when each browser first and last looked at a thing
 
 
 def pace(thing: str, at_rest: bool = False, least: float = FASTEST) -> float:
     """Seconds until this browser should look at a thing again; noted that it does now."""
     context = get_script_run_ctx()
-    return max(least, interval(watchers(thing, context.session_id if context else ""), at_rest))
+    browser = context.session_id if context else ""
+    watching = watchers(thing, browser)
+    first, last = _seen[thing][browser]
+    steady = STEADY if last - first > STEADY_AFTER else FASTEST
+    return max(least, steady, interval(watching, at_rest))
 
 
 def interval(watching: int, at_rest: bool = False) -> float:
@@ -115,9 +114,10 @@ def watchers(thing: str, browser: str) -> int:
     """Note that a browser is watching; how many are."""
     now = time.monotonic()
     with _lock:
-        _seen.setdefault(thing, {})[browser] = now
+        first, _ = _seen.setdefault(thing, {}).get(browser, (now, now))
+        _seen[thing][browser] = first, now
         for other, browsers in list(_seen.items()):
-            _seen[other] = {name: at for name, at in browsers.items() if now - at <= STILL_WATCHING}
+            _seen[other] = {name: at for name, at in browsers.items() if now - at[1] <= STILL_WATCHING}
             if not _seen[other]:
                 del _seen[other]
         return len(_seen[thing])

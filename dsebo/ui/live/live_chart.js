@@ -16,7 +16,7 @@ window.dseboLiveChart = function (component) {
   const figure = window.dseboReceive(component);
   if (figure) {
     chart.figure = figure;
-    draw(chart);
+    update(chart);
   }
   return () => unmount(parentElement);
 };
@@ -38,6 +38,8 @@ function mount(parentElement) {
     if (chart.late) setTimeout(() => draw(chart), 0);
   };
   window.addEventListener("pointerup", chart.letGo);
+  chart.seen = () => chart.late && draw(chart);
+  document.addEventListener("visibilitychange", chart.seen);
   // A switch between light and dark changes the page's colours, not the data.
   chart.theme = setInterval(() => {
     if (chart.drawn && pageColours(host).text !== chart.colour) draw(chart);
@@ -53,6 +55,8 @@ function unmount(parentElement) {
     if (chart.host.isConnected) return;
     clearInterval(chart.theme);
     window.removeEventListener("pointerup", chart.letGo);
+    document.removeEventListener("visibilitychange", chart.seen);
+    clearTimeout(chart.soon);
     chart.resize.disconnect();
     if (window.Plotly) window.Plotly.purge(chart.host);
     charts.delete(parentElement);
@@ -69,10 +73,30 @@ function pageColours(element) {
   };
 }
 
+// What goes on by itself takes an eighth of the reader's core at most: where that is also the machine of
+// the run, drawing would slow it down. What someone has just asked for is drawn at once.
+const SHARE = 8;
+const ASKED = 1500; // ms
+let lastInput = 0;
+for (const input of ["pointerdown", "pointermove", "keydown"]) {
+  window.addEventListener(input, (event) => {
+    if (event.buttons || event.key) lastInput = performance.now();
+  }, { capture: true, passive: true });
+}
+
+function update(chart) {
+  clearTimeout(chart.soon);
+  const now = performance.now();
+  const wait = now - lastInput < ASKED ? 0 : (chart.rested || 0) - now;
+  if (wait <= 0) return draw(chart);
+  chart.soon = setTimeout(() => draw(chart), Math.min(wait, 3000));
+}
+
 function draw(chart) {
   const { host, figure } = chart;
-  chart.late = chart.held;
-  if (chart.held || !host.isConnected || host.clientWidth === 0) return;
+  const began = performance.now();
+  chart.late = chart.held || document.hidden;
+  if (chart.late || !host.isConnected || host.clientWidth === 0) return;
   const colours = pageColours(host);
   chart.colour = colours.text;
   // A figure that fills its place is as tall as the page's style says.
@@ -86,6 +110,7 @@ function draw(chart) {
     offerFiles(chart);
     host.dataset.ready = "true";
   });
+  chart.rested = began + SHARE * (performance.now() - began);
 }
 
 function config(chart) {

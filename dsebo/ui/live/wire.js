@@ -52,3 +52,27 @@ function changed(value, change, depth) {
   const { [given[0]]: dropped, ...rest } = value;
   return rest;
 }
+
+const ticks = new WeakMap(); // parent element -> {number, timer}
+const PATIENCE = 20; // seconds after which what was asked for will not come
+
+// Asks for the next refresh, once it is due and the last one has come, if someone looks.
+window.dseboTick = function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  if (!ticks.has(parentElement)) ticks.set(parentElement, { number: null, timer: null });
+  const tick = ticks.get(parentElement);
+  if (tick.number === data.number) return; // the page was drawn again, not this part of it
+  tick.number = data.number;
+  clearTimeout(tick.timer);
+  if (data.every === null) return;
+  const ask = () => {
+    if (!parentElement.isConnected || tick.number !== data.number) return;
+    if (document.hidden) {
+      document.addEventListener("visibilitychange", ask, { once: true });
+      return;
+    }
+    tick.timer = setTimeout(ask, 1000 * (PATIENCE + data.every));
+    setTriggerValue("tick", data.number);
+  };
+  tick.timer = setTimeout(ask, 1000 * data.every);
+};
