@@ -45,5 +45,7 @@ try:
 except StoreAway as error:
     wait_for_database(error)
 with messages:
+    for sentence in session.incidents():
+        st.warning(plain(sentence))
     for sentence in links.unusable():
         st.warning(plain(sentence))

@@ -60,6 +60,8 @@ def list_command(
             descending=not ascending,
             limit=limit,
         )
+        for sentence in store.incidents():
+            typer.echo(without_controls(sentence), err=True)
         if as_json:
             said = json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1)
             typer.echo(escaped_controls(said))

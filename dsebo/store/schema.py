@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 # The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.
@@ -154,6 +154,27 @@ prediction = Table(
     Column("nickname", String(40), primary_key=True),
     Column("value", String(64), nullable=False),
     Column("created", Double, nullable=False),
+)
+
+# since schema 10: what happened to the database file itself
+incident = Table(
+    "incident",
+    metadata,
+    Column("at", Double, primary_key=True, autoincrement=False),
+    Column("text", Text, nullable=False),
+)
+
+# since schema 10: what each owner has imported, as that is limited by the day
+import_entry = Table(
+    "import_entry",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("owner", String(64), nullable=False),
+    Column("at", Double, nullable=False),
+    Column("runs", Integer, nullable=False),
+    Column("evaluations", Integer, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Index("import_entry_owner", "owner", "at"),
 )
 
 # since schema 4, under this name since schema 7

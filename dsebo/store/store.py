@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from dsebo.store.database import LASTING, QUICK, connect, locked, plain_errors, 
 from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.leases import NO_LEASE
 from dsebo.store.migrations import bring_up_to_date
+from dsebo.store.presence import Presence
 from dsebo.store.restoring import Lifts
 from dsebo.store.rows import (
     ALL_RUNS,
@@ -33,6 +36,8 @@ from dsebo.store.rows import (
 if TYPE_CHECKING:
     import pandas as pd
 
+INCIDENT_SECONDS = 86_400.0  # that one is told of
+
 Array = np.ndarray
 
 _SECONDS = ("seconds", "seconds_fit", "seconds_acq", "seconds_eval")
@@ -43,6 +48,7 @@ _SELECT_AFTER = (  # built once: it is asked for every second by every open page
     .where(schema.evaluation.c.t > bindparam("after"))
     .order_by(schema.evaluation.c.t)
 )
+_log = logging.getLogger(__name__)
 _DTYPES = {"t": np.int64, "failed": np.bool_}
 _WHOLE = ("d", "T", "since_gain")
 
@@ -57,6 +63,7 @@ class Store:
         self._lifts = Lifts()
         # SQLite has one writer: waiting here is fair and quick, its own waiting sleeps and polls
         self._turn = threading.Lock() if engine.dialect.name == "sqlite" else None
+        self._presence = Presence(engine.url, self._prepare) if engine.dialect.name == "sqlite" else None
 
     @classmethod
     def open(cls, url: str | None = None) -> Store:
@@ -77,6 +84,9 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One consistent view."""
+        if self._presence is not None and self._presence.lost():
+            with self._in_turn():
+                self._find_again()
         with plain_errors(self.engine.url), self.engine.begin() as connection:
             yield connection
 
@@ -88,8 +98,10 @@ class Store:
         it outlives the process, but not a power failure.
         """
         engine = self._lasting if lasting else self._quick
-        with plain_errors(self.engine.url), self._in_turn(), engine.begin() as connection:
-            yield connection
+        with plain_errors(self.engine.url), self._in_turn():
+            self._find_again()
+            with engine.begin() as connection:
+                yield connection
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -103,6 +115,26 @@ class Store:
             yield
         finally:
             self._turn.release()
+
+    def _find_again(self) -> None:
+        """Go on with the file at the path, where it is not the one that was opened, and lose nothing."""
+        if self._presence is None or not self._presence.lost():
+            return
+        self._presence.recover()
+        self.engine.dispose()  # connections that are in use end with what they do
+        for sentence in self.incidents(60.0):
+            _log.warning("%s", sentence)
+
+    def _prepare(self) -> None:
+        self.engine.dispose()
+        bring_up_to_date(self.engine)
+
+    def incidents(self, seconds: float = INCIDENT_SECONDS) -> list[str]:
+        """What has happened to the database file within so many seconds, oldest first."""
+        table = schema.incident.c
+        with self.read() as connection:
+            late = select(table.text).where(table.at > time.time() - seconds).order_by(table.at)
+            return list(connection.execute(late).scalars())
 
     def list_runs(
         self,
@@ -217,6 +249,8 @@ class Store:
 
     def close(self) -> None:
         """Close every connection."""
+        if self._presence is not None:
+            self._presence.close()
         self.engine.dispose()
 
 

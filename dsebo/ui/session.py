@@ -11,7 +11,7 @@ import streamlit as st
 from dsebo.runs.admission import Admission, Guesses, client_address
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings, raise_open_files
-from dsebo.store.errors import NotAllowed
+from dsebo.store.errors import NotAllowed, StoreAway
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.schema import BUNDLED
 from dsebo.store.store import Store
@@ -78,6 +78,14 @@ def is_untouched() -> bool:
     """Whether the store holds nothing but what came with the package."""
     sources = manager().store.run_columns(("source",), limit=1000)["source"]
     return all(source == BUNDLED for source in sources)
+
+
+def incidents() -> list[str]:
+    """What has happened to the database file since yesterday: everyone who looks at runs should know."""
+    try:
+        return manager().store.incidents()
+    except StoreAway:  # the page says so
+        return []
 
 
 def class_mode() -> bool:

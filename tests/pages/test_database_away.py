@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,12 @@ def test_a_page_waits_for_the_database_and_comes_back(
     assert not at.exception
     assert WAITING not in said(at)
     assert len(said(at)) > 10
+
+
+def test_every_page_says_that_the_database_file_was_gone(manager: RunManager) -> None:
+    Path(str(manager.store.engine.url.database)).unlink()
+    for page in ("run", "experiments", "learn", "paper"):
+        assert "was deleted under a running program" in unescaped(open_page(page))
 
 
 def test_a_run_that_waits_says_so(
