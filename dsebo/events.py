@@ -25,7 +25,7 @@ class Event:
 
 
 _HIDDEN = {"z"}  # a point is kept by the store as bytes, not printed
-_RARE = {"ruled"}  # of forks only: left out where there is none
+_RARE = {"ruled", "enough"}  # left out where there is none
 
 
 def _plain(value: Any) -> Any:
@@ -95,6 +95,7 @@ class Converged(Event):
     T_after: int
     text: str  # one sentence for people
     ruled: int | None = None  # the strategy's own step, where a fork took another
+    enough: float | None = None  # the last slopes as a share of a large one, where it stops the growth
 
 
 @dataclass(frozen=True)

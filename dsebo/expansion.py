@@ -8,18 +8,27 @@ Notation, as in the paper:
     s_i             -(b_{i+1} - b_i) / (d_{i+1} - d_i), i = 1 ... n - 1
     k               newest slope, min-max normalised to [0.5, 1.5]
     delta           the step Delta d
+
+The paper's rules stand beside ours, each a choice of its own (`variant = adaptive` takes ours):
+    growth = steady         d grows every T evaluations, whatever they gained, by the first step
+    steps = first           k scales the first step and not the last one, so that no step dies out
+    alpha_mode = gained     a gain is a share of what this subspace has gained: it has no unit
+    stop > 0                no more dimensions once two slopes in a row are small beside the second largest
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from dsebo.events import Converged, Expanded
 
-Variant = Literal["paper", "authors"]
-AlphaMode = Literal["absolute", "relative"]
+Variant = Literal["paper", "authors", "adaptive"]
+AlphaMode = Literal["absolute", "relative", "gained"]
+Growth = Literal["patience", "steady"]
+Steps = Literal["last", "first"]
 
 BOX_SHRINK = 0.8  # authors: the z-box shrinks by this whenever a run converges and cannot expand
 
@@ -41,10 +50,13 @@ class Strategy:
     alpha_mode: AlphaMode = "absolute"
     variant: Variant = "paper"
     min_step: int = 0
+    growth: Growth = "patience"
+    steps: Steps = "last"
+    stop: float = 0.0
 
     def first_step(self) -> int:
         """Line 2: floor((d_h - d_l) / beta); the authors' code takes twice that."""
-        factor = 1 if self.variant == "paper" else 2
+        factor = 2 if self.variant == "authors" else 1
         return max(self.min_step, floor(factor * (self.d_h - self.d_l) / self.beta))
 
     def first_patience(self) -> int:
@@ -53,16 +65,16 @@ class Strategy:
 
     def next_patience(self, d_left: int, d_entered: int) -> int:
         """T = floor((1 + (d - d_l) / (d_h - d_l)) budget / (2 beta)) after a convergence."""
-        paper = self.variant == "paper"
-        d = d_left if paper else d_entered
-        base = self.budget / ((2 if paper else 1) * self.beta)
+        authors = self.variant == "authors"
+        d = d_entered if authors else d_left
+        base = self.budget / ((1 if authors else 2) * self.beta)
         share = (d - self.d_l) / (self.d_h - self.d_l) if self.d_h > self.d_l else 0.0
         return max(1, floor((1 + share) * base))
 
     @property
     def fixed_steps(self) -> int:
         """Convergences that take the first step unscaled, whatever the slopes."""
-        return 1 if self.variant == "paper" else 3
+        return 3 if self.variant == "authors" else 1
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,8 @@ class Progress:
     dims: tuple[int, ...] = ()
     bests: tuple[float, ...] = ()
     box: float = 1.0  # z lives in [-box, box]^d
+    b_entered: float | None = None  # the best value when this subspace was entered
+    enough: bool = False  # the subspace has stopped growing
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON (inf, which JSON lacks, as null)."""
@@ -119,8 +133,28 @@ def next_step(strategy: Strategy, delta: int | None, s: tuple[float, ...]) -> tu
     if delta is None or convergences <= strategy.fixed_steps:
         return None, strategy.first_step()
     k = factor(s) if s else None
+    if strategy.steps == "first":  # around the first value: 0 only where that one is
+        first = strategy.first_step()
+        return k, first if k is None else max(strategy.min_step, min(first, 1), floor(k * first))
     scaled = delta if k is None else floor(k * delta)
     return k, max(strategy.min_step, scaled)
+
+
+def share_of_large(strategy: Strategy, s: tuple[float, ...]) -> float | None:
+    """The larger of the last two slopes as a share of the second largest, where below `stop`; else None.
+
+    The second largest, as one leap at the start of a run says little about dimensions.
+    """
+    large = second_largest(s)
+    if strategy.stop <= 0 or len(s) < 4 or large <= 0:
+        return None
+    share = max(s[-2:]) / large
+    return share if share < strategy.stop else None
+
+
+def second_largest(s: Sequence[float]) -> float:
+    """Of the slopes; 0 where there are fewer than two."""
+    return sorted(s)[-2] if len(s) > 1 else 0.0
 
 
 def after_evaluation(
@@ -128,15 +162,22 @@ def after_evaluation(
 ) -> tuple[Progress, Converged | None]:
     """Count one successful evaluation; converge and expand when the patience has run out."""
     counted = count(strategy, now, y)
-    if counted.count < counted.T:
+    if counted.count < counted.T or settled(strategy, now):
         return counted, None
     return converge(strategy, counted, t)
 
 
+def settled(strategy: Strategy, now: Progress) -> bool:
+    """Whether the dimension is decided for good, so that nothing is waited for."""
+    return now.enough or (strategy.growth == "steady" and now.d >= strategy.d_h)
+
+
 def gain_threshold(strategy: Strategy, now: Progress) -> float:
-    """alpha itself, or that share of the spread of the values seen so far."""
+    """alpha itself, or that share of the spread of the values so far, or of what this subspace has gained."""
     if strategy.alpha_mode == "absolute":
         return strategy.alpha
+    if strategy.alpha_mode == "gained":
+        return strategy.alpha * max(0.0, (now.best if now.b_entered is None else now.b_entered) - now.best)
     return strategy.alpha * max(0.0, now.worst - now.best)
 
 
@@ -144,7 +185,10 @@ def count(strategy: Strategy, now: Progress, y: float) -> Progress:
     """Algorithm 2, lines 15 to 17: the value counted, nothing decided. Small gains add up against b_ref."""
     seen = replace(now, best=min(now.best, y), worst=max(now.worst, y))
     if now.b_ref is None:  # the first point
-        return replace(seen, b_ref=seen.best, count=0 if strategy.variant == "paper" else 1)
+        first_count = 1 if strategy.variant == "authors" else 0
+        return replace(seen, b_ref=seen.best, b_entered=seen.best, count=first_count)
+    if strategy.growth == "steady":  # nothing is waited for: the evaluations themselves are counted
+        return replace(seen, b_ref=seen.best, count=now.count + 1)
     if now.b_ref - seen.best > gain_threshold(strategy, seen):
         return replace(seen, b_ref=seen.best, count=0)
     return replace(seen, count=now.count + 1)
@@ -164,10 +208,17 @@ def converge(
     """
     dims, bests = (*now.dims, now.d), (*now.bests, now.best)
     s = slopes(dims, bests)
-    k, ruled = next_step(strategy, now.delta, s)
+    enough = share_of_large(strategy, s)
+    if enough is not None:
+        k, ruled = None, 0
+    elif strategy.growth == "steady":
+        k, ruled = None, strategy.first_step()
+    else:
+        k, ruled = next_step(strategy, now.delta, s)
     delta = ruled if decide is None else decide
     d_to = min(now.d + delta, strategy.d_h)  # line 12
-    T = strategy.next_patience(d_left=now.d, d_entered=d_to)
+    stops = enough is not None and d_to == now.d
+    T = max(1, strategy.budget - t) if stops else strategy.next_patience(d_left=now.d, d_entered=d_to)
     expands = d_to > now.d
     kind = Expanded if expands else Converged
     event = kind(
@@ -186,11 +237,12 @@ def converge(
         T_after=T,
         text=describe(strategy, now, t, s, k, ruled, d_to, T, decide, waited),
         ruled=None if decide is None else ruled,
+        enough=enough,
     )
-    after = replace(now, d=d_to, T=T, count=0, delta=delta)
+    after = replace(now, d=d_to, T=T, count=0, delta=delta, enough=stops)
     if expands:
-        b_ref = now.best if strategy.variant == "paper" else now.b_ref  # Algorithm 2, line 7
-        return replace(after, dims=dims, bests=bests, b_ref=b_ref), event
+        b_ref = now.b_ref if strategy.variant == "authors" else now.best  # Algorithm 2, line 7
+        return replace(after, dims=dims, bests=bests, b_ref=b_ref, b_entered=now.best), event
     if strategy.variant == "authors":
         after = replace(after, box=now.box * BOX_SHRINK)
     return after, event  # the record is undone: this subspace goes on
@@ -210,15 +262,30 @@ def describe(
 ) -> str:
     """A decision in words: what happened, why, and the numbers last, in brackets."""
     evaluations = f"{now.count} evaluation{'s' if now.count != 1 else ''}"
-    threshold = gain_threshold(waited or strategy, now)
-    parts = [
-        f"Evaluation {t}: stalled. No gain above {threshold:.3g} in {evaluations} at d = {now.d}.",
-        _why_step(now.delta, delta, s, k),
-    ]
+    rule = waited or strategy
+    enough = share_of_large(strategy, s)
+    if rule.growth == "steady":
+        what = f"Evaluation {t}: {evaluations} at d = {now.d}."
+    else:
+        threshold = gain_threshold(rule, now)
+        what = f"Evaluation {t}: stalled. No gain above {threshold:.3g} in {evaluations} at d = {now.d}."
+    if enough is not None:
+        why = f"The last two expansions gained {100 * enough:.2g} % of the second largest slope, or less."
+    elif strategy.growth == "steady":
+        why = f"It grows steadily, by {delta}."
+    else:
+        why = _why_step(now.delta, delta, s, k)
+    parts = [what, why]
     if decide is not None:
         parts.append(f"By hand it is {decide}.")
     if d_to > now.d:
         parts.append(f"Now d = {d_to}.")
+    elif enough is not None:
+        left = max(0, strategy.budget - t)
+        parts.append(
+            f"{now.d} dimensions are enough; the remaining {left} evaluation{'s' if left != 1 else ''} "
+            f"go{'es' if left == 1 else ''} into this subspace."
+        )
     else:
         parts.append(f"It stays at d = {now.d}." if decide == 0 else why_stuck(strategy, now.d))
         if strategy.variant == "authors":

@@ -97,7 +97,7 @@ def minimize(
         bounds: (D, 2) the lower and upper bound of each variable.
         budget: Number of evaluations.
         seed: Same seed, same points.
-        method: A name from `dsebo methods`.
+        method: A name from `dsebo methods`. DSEBO is with our own rules unless `variant="paper"` is given.
         callback: Called with each event as it happens.
         **settings: Any field of the method's config, such as `beta=8` or `d_h=60`.
 
@@ -188,11 +188,12 @@ def _settings(
     method: str, D: int, budget: int, seed: int, settings: dict[str, Any]
 ) -> tuple[int, int, MethodConfig]:
     """(budget, seed, the method's config), checked like any other run's."""
+    ours = {"variant": "adaptive"} if method == "dsebo" else {}  # who brings a function wants its value
     relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if method == "dsebo" else {}
     if "alpha" in settings or "alpha_mode" in settings:
         relative = {}
     # A stand-in objective of the same D: everything else is checked as for a run of the paper's.
     stand_in = {"D": D}
-    optimizer = {"method": method, **relative, **settings}
+    optimizer = {"method": method, **ours, **relative, **settings}
     whole = RunConfig.parse({"objective": stand_in, "optimizer": optimizer, "budget": budget, "seed": seed})
     return whole.budget, whole.seed, whole.optimizer

@@ -83,7 +83,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"optimiser": {}}, "optimiser is not a field of the config."),
     ({"optimizer": {"method": "simplex"}}, not_one_of("method", METHODS, "simplex")),
     ({"optimizer": {"method": "random", "beta": 3}}, "beta is not a field of optimizer."),
-    ({"optimizer": {"variant": "other"}}, must("variant", "one of paper, authors", "other")),
+    ({"optimizer": {"variant": "other"}}, must("variant", "one of paper, authors, adaptive", "other")),
     ({"seed": -1}, of_field("", "seed", -1)),
 ]
 

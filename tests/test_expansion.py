@@ -1,7 +1,9 @@
 """The expanding strategy: both hand-worked tables line by line, its edges, and its invariants."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,18 @@ from hypothesis import strategies as st
 
 from dsebo import expansion
 from dsebo.events import Converged, Expanded
-from dsebo.expansion import Progress, Strategy, Variant, after_evaluation, factor, slopes, start
+from dsebo.expansion import (
+    Progress,
+    Strategy,
+    Variant,
+    after_evaluation,
+    factor,
+    gain_threshold,
+    next_step,
+    share_of_large,
+    slopes,
+    start,
+)
 
 # d converged, b_i, newest slope, k, step, next d, next T: d_l = 5, d_h = 100, beta = 12, budget 500
 PAPER = [
@@ -237,3 +250,74 @@ def test_invariants(
 def test_slopes() -> None:
     assert slopes((5,), (1.0,)) == ()
     assert slopes((5, 10, 12), (10.0, 5.0, 6.0)) == (1.0, -0.5)
+
+
+# -- our own rules -----------------------------------------------------------------------------------
+
+
+def adaptive(**changes: Any) -> Strategy:
+    return Strategy(d_l=5, d_h=100, beta=23, budget=500, variant="adaptive", **changes)
+
+
+def told(strategy: Strategy, values: Iterable[float]) -> tuple[Progress, list[Converged]]:
+    now = start(strategy)
+    events: list[Converged] = []
+    for t, y in enumerate(values, start=1):
+        now, event = after_evaluation(strategy, now, t, y)
+        events += [event] if event else []
+    return now, events
+
+
+def test_steady_growth_asks_nothing_of_the_values() -> None:
+    falling, flat = (told(adaptive(growth="steady"), values) for values in (range(500, 0, -1), [1.0] * 500))
+    assert [event.t for event in falling[1]] == [event.t for event in flat[1]]
+    assert [event.d_to for event in flat[1]] == [*range(9, 98, 4), 100]
+    assert flat[1][0].text.startswith(
+        "Evaluation 11: 10 evaluations at d = 5. It grows steadily, by 4. Now d = 9."
+    )
+    assert all(isinstance(event, Expanded) for event in flat[1])  # at d_h there is nothing left to decide
+
+
+def test_a_step_scaled_from_the_first_never_dies_out() -> None:
+    last, first = adaptive(), adaptive(steps="first")
+    assert next_step(last, 1, (1.0, 0.5)) == (0.5, 0)
+    assert next_step(first, 1, (1.0, 0.5)) == (0.5, 2)
+    assert next_step(first, 2, (0.5, 1.0)) == (1.5, 6)
+    assert next_step(Strategy(5, 100, 95, 500, steps="first"), 1, (1.0, 0.5)) == (0.5, 1)
+
+
+def test_a_gain_is_a_share_of_what_the_subspace_has_gained() -> None:
+    for scale in (1.0, 1e6):
+        rule = adaptive(alpha_mode="gained", alpha=0.2)
+        now, _ = told(rule, [10 * scale, 5 * scale])
+        assert gain_threshold(rule, now) == pytest.approx(1.0 * scale)
+        assert expansion.count(rule, now, 4.5 * scale).count == 1  # 0.5 of the 5.5 gained
+        assert expansion.count(rule, now, 3.5 * scale).count == 0
+
+
+def test_it_stops_when_two_slopes_are_small_beside_the_others_and_says_so() -> None:
+    rule = adaptive(growth="steady", stop=0.1)
+    gains = [40.0, 40.0, 40.0, 1.0, 0.5, 40.0]  # of each subspace
+    values, best = [200.0], 200.0
+    for gain, T in zip(gains, (10, 10, 11, 12, 12, 13), strict=True):
+        best -= gain
+        values += [best] * T
+    now, events = told(rule, values)
+    *grown, stopped = events
+    assert [event.d_to for event in grown] == [9, 13, 17, 21]
+    assert (stopped.kind, stopped.d_to, stopped.delta_after) == ("converged", 21, 0)
+    assert stopped.enough == pytest.approx(1.0 / 40.0)
+    assert stopped.T_after == 500 - stopped.t
+    assert (
+        "The last two expansions gained 2.5 % of the second largest slope, or less. 21 dimensions are "
+        f"enough; the remaining {500 - stopped.t} evaluations go into this subspace." in stopped.text
+    )
+    assert now.enough
+    assert Progress.from_json(now.to_json()) == now
+
+
+def test_one_huge_slope_at_the_start_stops_nothing() -> None:
+    rule = adaptive(stop=0.1)
+    assert share_of_large(rule, (1e6, 10.0, 9.0, 8.0, 9.0)) is None
+    assert share_of_large(rule, (10.0, 9.0, 0.5, 0.1)) == pytest.approx(0.5 / 9.0)
+    assert share_of_large(rule, (10.0, 0.5, 0.1)) is None  # too few to compare with

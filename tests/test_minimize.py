@@ -35,7 +35,7 @@ def test_the_history_has_the_points_and_the_decisions() -> None:
     result = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
     history = result.history
     assert [z.size for z in history["z"]] == list(history["d"])
-    expanded = history[history["decision"] == "expanded"]["t"]
+    expanded = history[history["decision"].str.contains("expanded")]["t"]
     assert list(expanded) == [event.t for event in result.events if event.kind == "expanded"]
     assert len(expanded) > 0
 
@@ -175,3 +175,12 @@ def test_values_near_the_largest_number(method: str) -> None:
     result = minimize(lambda x: 1.7e308 * chance.uniform(-1.0, 1.0), BOUNDS, budget=45, method=method)
     assert result.success, result.message
     assert len(result.history) == 45
+
+
+def test_our_own_rules_unless_the_papers_are_asked_for() -> None:
+    ours, papers = (
+        minimize(bowl, BOUNDS, budget=20, d_h=10, **given) for given in ({}, {"variant": "paper"})
+    )
+    variants = [result.events[0].config["optimizer"]["variant"] for result in (ours, papers)]  # type: ignore[attr-defined]
+    assert variants == ["adaptive", "paper"]
+    assert ours.fun != papers.fun

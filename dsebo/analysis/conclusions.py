@@ -114,6 +114,8 @@ def _stuck(change: Change, d_h: int) -> str:
         return f"d = {change['d_from']} is {LARGEST}"
     if change.get("ruled") is not None and change["delta_after"] == 0:
         return "the step was set to 0 by hand"
+    if change.get("enough") is not None:
+        return "more dimensions no longer paid"
     return "the step became 0" if change["delta_before"] is not None else "the first step is 0"
 
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
+from dsebo.expansion import floor, second_largest
 
 Event = Mapping[str, Any]
 # What a strategy compared before a pull, where it is not the mean itself: in the rewards' units, or
@@ -69,12 +70,18 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
     close = ")" if least else ""
     if (ruled := event.get("ruled")) is not None:
         return Step(f"Next step, by hand; the strategy's own would be {ruled}", rf"\Delta d = {after}")
+    if event.get("enough") is not None:
+        return _enough(event, optimizer)
+    steady = optimizer.get("growth") == "steady"
     if k is not None:
-        general = rf"{at_least}\lfloor k\,\Delta d_{{\mathrm{{prev}}}} \rfloor{close}"
-        filled = rf"{at_least}\lfloor {_g(k)} \cdot {before} \rfloor{close}"
+        from_first = optimizer.get("steps") == "first"
+        scaled = r"\Delta d_1" if from_first else r"\Delta d_{\mathrm{prev}}"
+        number = _first_step(optimizer) if from_first else before
+        general = rf"{at_least}\lfloor k\,{scaled} \rfloor{close}"
+        filled = rf"{at_least}\lfloor {_g(k)} \cdot {number} \rfloor{close}"
         return Step("Next step", _two(r"\Delta d", general, f"{filled} = {after}"))
     first_steps = 3 if optimizer.get("variant") == "authors" else 1  # whatever the slopes
-    if before is not None and len(event["dims"]) > first_steps:
+    if before is not None and len(event["dims"]) > first_steps and not steady:
         return Step(
             "All slopes are equal, so the step stays", rf"\Delta d = \Delta d_{{\mathrm{{prev}}}} = {after}"
         )
@@ -84,10 +91,30 @@ def _step_size(event: Event, optimizer: Mapping[str, Any]) -> Step:
         rf"{{{_g(optimizer['beta'])}}} \right\rfloor"
     )
     general = rf"\left\lfloor \frac{{{twice}(d_h - d_l)}}{{\beta}} \right\rfloor"
-    return Step("First step, from β alone", _two(r"\Delta d", general, f"{filled} = {after}"))
+    words = "Steady growth: the step is from β alone" if steady else "First step, from β alone"
+    return Step(words, _two(r"\Delta d", general, f"{filled} = {after}"))
+
+
+def _first_step(optimizer: Mapping[str, Any]) -> int:
+    return floor((optimizer["d_h"] - optimizer["d_l"]) / optimizer["beta"])
+
+
+def _enough(event: Event, optimizer: Mapping[str, Any]) -> Step:
+    """Why there are no more dimensions."""
+    last, large = max(event["slopes"][-2:]), second_largest(event["slopes"])
+    general = r"\max(s_{n-2},\ s_{n-1}) < \tau\, s_{(2)}"
+    filled = rf"{_g(last)} < {_g(optimizer['stop'])} \cdot {_g(large)} \Rightarrow \Delta d = 0"
+    return Step(
+        "Enough: the last two slopes are small beside the second largest",
+        rf"\begin{{aligned}} & {general} \\[12pt] & {filled} \end{{aligned}}",
+    )
 
 
 def _patience(event: Event, optimizer: Mapping[str, Any], budget: int) -> Step:
+    if event.get("enough") is not None and event["event"] == "converged":
+        left = _two("T", r"budget - t", f"{budget} - {event['t']} = {event['T_after']}")
+        return Step("All that is left goes into this subspace", left)
+    steady = optimizer.get("growth") == "steady"
     authors = optimizer.get("variant") == "authors"
     d = event["d_to"] if authors else event["d_from"]
     d_l, d_h, beta = optimizer["d_l"], optimizer["d_h"], optimizer["beta"]
@@ -99,7 +126,7 @@ def _patience(event: Event, optimizer: Mapping[str, Any], budget: int) -> Step:
         general = rf"\left(1 + \frac{{d - d_l}}{{d_h - d_l}}\right) \frac{{budget}}{{{under}}}"
         filled = rf"\left(1 + \frac{{{d} - {d_l}}}{{{d_h} - {d_l}}}\right) \frac{{{budget}}}{{{number}}}"
     return Step(
-        "Patience in the next subspace",
+        "Evaluations in the next subspace" if steady else "Patience in the next subspace",
         _two(
             "T",
             rf"\left\lfloor {general} \right\rfloor",

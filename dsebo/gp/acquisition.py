@@ -109,10 +109,14 @@ def propose(
     settings: AcquisitionSettings,
     score: Callable[[float], Score],
     data: tuple[Array, Array],
-    box: tuple[float, float],
+    box: tuple[float | Array, float | Array],
     rng: np.random.Generator,
 ) -> Proposal:
-    """The other methods' step: fit, then the least value of an acquisition that is found over the box."""
+    """Any other step: fit, then the least value of an acquisition that is found over the box.
+
+    `box` is (low, high), the same for all coordinates or each its own. `score` is called once the model is
+    fitted, with the least standardised value.
+    """
     Z, y = data
     began = perf_counter()
     surrogate.update(Z, y)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Kernel = Literal["matern", "rbf"]
+Lengthscales = Literal["per-dimension", "common"]
 LengthscalePrior = Literal["dimension-scaled", "gamma"]
 Targets = Literal["standardised", "centred"]
 
@@ -45,6 +46,8 @@ class SurrogateSettings:
     lengthscale_prior: LengthscalePrior = "dimension-scaled"
     fit_outputscale: bool = False
     targets: Targets = "standardised"
+    lengthscales: Lengthscales = "per-dimension"
+    most_data: int = 0  # with one lengthscale: how many data the model has at a fit; 0: all
     fit_iterations: int = 15  # cap of L-BFGS iterations per fit
     refit_every: float = 0.02  # refit after this share of new data (and after each expansion)
     flat: bool = False  # no priors: maximum likelihood within the bounds, begun at the `start`s
@@ -282,16 +285,18 @@ class Surrogate:
         """
         d = Z.shape[1]
         value, gradient = log_likelihood(self.settings.kernel, Z, target, log_params)
-        for prior, part in self._priors(d):
+        for prior, part in self._priors(d, d):
             log_density, slope = prior.log_density(log_params[part])
             value += float(log_density.sum())
             gradient[part] += slope
         return value, gradient
 
-    def _priors(self, d: int) -> list[tuple[Prior, slice]]:
-        priors = [(self.lengthscale_prior(d), slice(0, d)), (self.noise_prior, slice(d + 1, d + 2))]
+    def _priors(self, count: int, d: int) -> list[tuple[Prior, slice]]:
+        """The priors of `count` lengthscales in d dimensions, of noise and output scale, and their places."""
+        of_noise = self.noise_prior, slice(count + 1, count + 2)
+        priors = [(self.lengthscale_prior(d), slice(0, count)), of_noise]
         if self.settings.fit_outputscale:
-            priors.append((self.outputscale_prior, slice(d, d + 1)))
+            priors.append((self.outputscale_prior, slice(count, count + 1)))
         return priors
 
     def _factorise(self, Z: Array, target: Array) -> Factorised:

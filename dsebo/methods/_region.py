@@ -107,14 +107,19 @@ class Region:
         return cls(**{**plain, "best": np.inf if plain["best"] is None else plain["best"]})
 
 
-def after_value(region: Region, config: RegionConfig, failure_tolerance: int, y: float) -> Region:
-    """The region after a value: counts, then L doubled or halved. A success gains 1e-3 of the best's size."""
+def after_value(
+    region: Region, y: float, success_tolerance: int, failure_tolerance: int, L_max: float
+) -> Region:
+    """L doubles after so many successes in a row, and halves after so many failures.
+
+    A success is better than the best by 1e-3 of the best's size.
+    """
     success = not np.isfinite(region.best) or y < region.best - 1e-3 * abs(region.best)
     successes = region.successes + 1 if success else 0
     failures = 0 if success else region.failures + 1
     length, best = region.length, min(y, region.best)
-    if successes == config.success_tolerance:
-        return Region(min(2.0 * length, config.L_max), best=best)
+    if successes == success_tolerance:
+        return Region(min(2.0 * length, L_max), best=best)
     if failures == failure_tolerance:
         return Region(length / 2.0, best=best)
     return Region(length, successes, failures, best)
@@ -203,7 +208,7 @@ class RegionOptimizer(ModelOptimizer):
         if len(self.observed) - self.first <= config.n_init:
             self.region = Region(before.length, best=min(y, before.best))
             return []
-        self.region = after_value(before, config, tolerance, y)
+        self.region = after_value(before, y, config.success_tolerance, tolerance, config.L_max)
         if self.region.length == before.length:
             return []
         if self.region.length < config.L_min:

@@ -1,4 +1,4 @@
-"""DSEBO, to be read beside Algorithm 2 of the paper's appendix B."""
+"""DSEBO, to be read beside Algorithm 2 of the paper's appendix B; `variant = adaptive` has our own rules."""
 
 from __future__ import annotations
 
@@ -9,10 +9,30 @@ import numpy as np
 from pydantic import ValidationInfo, field_validator
 
 from dsebo.embedding import SharedEmbedding, pad
-from dsebo.events import Event
-from dsebo.expansion import AlphaMode, Progress, Strategy, Variant, after_evaluation, converge, count, start
-from dsebo.gp.acquisition import propose_by_bound
-from dsebo.gp.surrogate import Kernel, LengthscalePrior, Surrogate, Targets
+from dsebo.events import Event, RegionChanged
+from dsebo.expansion import (
+    AlphaMode,
+    Growth,
+    Progress,
+    Steps,
+    Strategy,
+    Variant,
+    after_evaluation,
+    converge,
+    count,
+    start,
+)
+from dsebo.gp.acquisition import (
+    Proposal,
+    kappa,
+    log_expected_improvement,
+    lower_bound,
+    propose,
+    propose_by_bound,
+)
+from dsebo.gp.isotropic import IsotropicSurrogate
+from dsebo.gp.surrogate import Kernel, LengthscalePrior, Lengthscales, Score, Surrogate, Targets
+from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
@@ -21,13 +41,20 @@ from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
 
+Acquisition = Literal["bound", "log-ei"]
+
+# The trust region in z: its half-width, the box's being 1.
+FIRST, LEAST, WIDEST = 0.8, 0.02, 1.6
+AFTER_EXPANSION = 0.4  # at least, so that new dimensions are tried
+SUCCESSES, FAILURES = 3, 10  # in a row, after which it doubles or halves
+
 
 class DseboConfig(SearchConfig):
     """DSEBO; the symbols are the paper's."""
 
     label = "DSEBO"
     family = "DSEBO"
-    offered = ({"variant": "authors"},)
+    offered = ({"variant": "adaptive"}, {"variant": "authors"})
     coefficients = Coefficients(n=8.03e6, n3=24.9)  # of fit and acquisition
     fork_keeps: ClassVar[Mapping[str, str]] = {
         "variant": "its rules have counted the patience until there",
@@ -38,8 +65,8 @@ class DseboConfig(SearchConfig):
 
     method: Literal["dsebo"] = "dsebo"
     variant: Variant = setting("paper", "Variant")
-    """As the paper describes the method, or as its authors' code does it, which steps and waits differently
-    and has another Gaussian process."""
+    """As the paper describes the method; as its authors' code does it, which steps and waits differently and
+    has another Gaussian process; or with our own rules, which no paper has and which end lower."""
     beta: float = setting(12.0, "Expansion scale", symbol="β", gt=0, le=1e6)
     """How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, impatient
     steps. Try 1, 12, 32."""
@@ -51,13 +78,34 @@ class DseboConfig(SearchConfig):
     """What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of patience.
     Compare it with the values of the function."""
     alpha_mode: AlphaMode = setting("absolute", "Gain is measured", advanced=True)
-    """In units of the function, or as a share of the spread of the values so far."""
+    """In units of the function, as a share of the spread of the values so far, or as a share of what this
+    subspace has gained."""
     min_step: int = setting(0, "Least step", symbol="Δd_min", advanced=True, ge=0, le=MAX_D)
     """The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good."""
+    growth: Growth = setting("patience", "Growth", advanced=True)
+    """When the subspace grows: as the paper has it, when patience runs out without a gain; or steadily, every
+    T evaluations, whatever they gained."""
+    steps: Steps = setting("last", "Step is scaled from", symbol="Δd", advanced=True)
+    """What k scales: the last step, as the paper has it, where 0 stays 0; or the first one, so that none dies
+    out."""
+    stop: float = setting(0.0, "Stop below", symbol="τ", advanced=True, ge=0, le=1)
+    """No more dimensions once two slopes in a row are below this share of the second largest. 0: grow on to
+    d_h."""
+    acquisition: Acquisition = setting("bound", "Acquisition", symbol="a", advanced=True)
+    """What the next point minimises: the bound μ − √κ σ, or −log of the expected improvement, which needs no
+    κ."""
+    region: bool = setting(False, "Trust region", symbol="L", advanced=True)
+    """Search only around the best point, in a box that doubles after 3 successes and halves after 10 failures
+    in a row."""
     kappa_scale: float = kappa_setting()
     kernel: Kernel = setting("matern", "Kernel", advanced=True)
-    """How smooth the function is taken to be: Matérn-5/2 (less) or squared exponential (very), with one
-    lengthscale per dimension."""
+    """How smooth the function is taken to be: Matérn-5/2 (less) or squared exponential (very)."""
+    lengthscales: Lengthscales = setting("per-dimension", "Lengthscales", symbol="ℓ", advanced=True)
+    """One for each dimension of z, or one for all of them, as S mixes all variables alike into each."""
+    least_noise: float = setting(1e-4, "Least noise", symbol="η_min", advanced=True, ge=1e-8, le=1)
+    """The least variance of noise, of the targets' variance, that a fit may find."""
+    most_data: int = setting(0, "Data of the model", symbol="N", advanced=True, ge=0, le=100_000)
+    """With one lengthscale: how many of the data, those nearest to the best point, a fit takes. 0: all."""
     lengthscale_prior: LengthscalePrior = setting(
         "dimension-scaled", "Prior of the lengthscales", advanced=True
     )
@@ -77,13 +125,29 @@ class DseboConfig(SearchConfig):
         "fit_outputscale": True,
         "targets": "centred",
     }
+    ADAPTIVE: ClassVar[dict[str, Any]] = {
+        "beta": 23.0,
+        "growth": "steady",
+        "steps": "first",
+        "stop": 0.1,
+        "acquisition": "log-ei",
+        "region": True,
+        "lengthscales": "common",
+        "least_noise": 1e-6,
+        "most_data": 1000,
+        "refit_every": 0.05,
+        "restarts": 2,
+        "raw_samples": 30,
+        "local_samples": 30,
+        "acq_iterations": 20,
+    }
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
-        """d_h = min(D, 100), d_l = 5 or d_h if that is less; the authors' GP for their variant."""
+        """d_h = min(D, 100), d_l = 5 or d_h if that is less; what else belongs to the variant."""
         d_h = given.get("d_h", min(D, 100))
         d_l = min(5, max(1, whole_number(d_h) or 5))
-        of_variant = cls.AUTHORS if given.get("variant") == "authors" else {}
+        of_variant = {"authors": cls.AUTHORS, "adaptive": cls.ADAPTIVE}.get(str(given.get("variant")), {})
         return {**of_variant, "d_l": d_l, "d_h": d_h, **given}
 
     @field_validator("d_h")
@@ -118,7 +182,32 @@ class DseboConfig(SearchConfig):
     def strategy(self, budget: int) -> Strategy:
         """The expansion strategy of a run of that budget."""
         return Strategy(
-            self.d_l, self.d_h, self.beta, budget, self.alpha, self.alpha_mode, self.variant, self.min_step
+            self.d_l,
+            self.d_h,
+            self.beta,
+            budget,
+            self.alpha,
+            self.alpha_mode,
+            self.variant,
+            self.min_step,
+            self.growth,
+            self.steps,
+            self.stop,
+        )
+
+    def surrogate(self) -> Surrogate:
+        """The Gaussian process, before it has seen data."""
+        kind = IsotropicSurrogate if self.lengthscales == "common" else Surrogate
+        return kind(
+            self.surrogate_settings(
+                kernel=self.kernel,
+                lengthscale_prior=self.lengthscale_prior,
+                fit_outputscale=self.fit_outputscale,
+                targets=self.targets,
+                lengthscales=self.lengthscales,
+                most_data=self.most_data,
+                noise_bounds=(self.least_noise, 10.0),
+            )
         )
 
     def model_dimension(self, D: int) -> float:
@@ -131,9 +220,13 @@ class DseboConfig(SearchConfig):
 
     def predict(self, D: int, budget: int) -> Prediction:
         """The time of S is known without a fit of coefficients; its points are kept once."""
-        modelling = self.coefficients.seconds(budget, D, self.d_h) * self.effort(budget)
+        n = min(budget, self.most_data or budget) if self.lengthscales == "common" else budget
+        modelling = self.coefficients.seconds(n, D, self.d_h) * self.effort(n)
+        if budget > n:  # every further step takes what the last one does
+            last = modelling - self.coefficients.seconds(n - 1, D, self.d_h) * self.effort(n - 1)
+            modelling += (budget - n) * last
         points = 8 * budget * self.d_h
-        kernel = 8 * 6 * budget * budget  # the kernel matrix, its factor and some copies
+        kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
         more_samples = max(0, self.sample_bytes(budget) - DseboConfig().sample_bytes(budget))
         memory = BASE_BYTES + 8 * D * self.d_h + points + kernel + more_samples
         return Prediction(self.embedding_seconds(D, budget) + modelling, memory)
@@ -150,15 +243,10 @@ class DSEBO(Optimizer):
         self.embedding = SharedEmbedding(D, config.d_h, stream(embedding_seed, 0))  # line 1
         self.strategy = config.strategy(budget)
         self.progress: Progress = start(self.strategy)  # line 2
-        self.surrogate = Surrogate(
-            config.surrogate_settings(
-                kernel=config.kernel,
-                lengthscale_prior=config.lengthscale_prior,
-                fit_outputscale=config.fit_outputscale,
-                targets=config.targets,
-            )
-        )
+        self.surrogate = config.surrogate()
         self.search = config.search_settings(config.kappa_scale)
+        self.acquisition = config.acquisition
+        self.region = Region(FIRST) if config.region else None
         self._fork_point: dict[str, Any] | None = None
 
     @property
@@ -173,9 +261,26 @@ class DSEBO(Optimizer):
         if not self.observed.any_finite:  # t = 1 (again, while the first point fails)
             z = rng.uniform(-1.0, 1.0, size=self.d)
             return Candidate(t, z, self.lift(z), self.d)
-        data = self._shared_data(), self.observed.values_for_model()
-        z, *seconds = propose_by_bound(self.surrogate, self.search, data, self.progress.box, rng)
+        z, *seconds = self._propose((self._shared_data(), self.observed.values_for_model()), rng)
         return Candidate(t, z, self.lift(z), self.d, *seconds)
+
+    def _propose(self, data: tuple[Array, Array], rng: np.random.Generator) -> Proposal:
+        """The best point of the acquisition over the box, or over the part of it that is trusted."""
+        box = self.progress.box
+        if self.region is None and self.acquisition == "bound":
+            return propose_by_bound(self.surrogate, self.search, data, box, rng)
+        Z, y = data
+        centre, half = (0.0, box) if self.region is None else (Z[int(np.argmin(y))], self.region.length)
+        low, high = np.clip(centre - half, -box, box), np.clip(centre + half, -box, box)
+        return propose(self.surrogate, self.search, self._score, data, (low, high), rng)
+
+    def _score(self, lowest: float) -> Score:
+        """The acquisition of the model as it stands; noise is no improvement, so `lowest` is not taken."""
+        gp = self.surrogate.now
+        if self.acquisition == "bound":
+            return lower_bound(kappa(self.search.kappa_scale, gp.lengthscale.size, gp.weights.size))
+        expected = self.surrogate.target - gp.noise * gp.weights  # the posterior mean at the data
+        return log_expected_improvement(float(expected.min()))
 
     def tell(self, candidate: Candidate, y: float) -> Told:
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
@@ -183,12 +288,42 @@ class DSEBO(Optimizer):
         before, self._fork_point = self.progress, None
         if not np.isfinite(y):  # a failure spends budget, not patience
             return Told(before.T, before.count)
+        moved = self._move_region(candidate.t, y)
         self.progress, event = after_evaluation(self.strategy, before, candidate.t, y)
         if event is None:
-            return Told(before.T, self.progress.count)
+            return Told(before.T, self.progress.count, moved)
         undecided = count(self.strategy, before, y).to_json()
-        self._fork_point = {"progress": undecided, "surrogate": self.surrogate.state_dict()}
-        return Told(before.T, before.T, [event])
+        self._fork_point = {**self.own_state(), "progress": undecided}
+        self._enter(before.d)
+        return Told(before.T, before.T, [*moved, event])
+
+    def _move_region(self, t: int, y: float) -> list[Event]:
+        """Double or halve the trust region; begin with the first one again where it has become too small."""
+        before = self.region
+        if before is None:
+            return []
+        self.region = after_value(before, y, SUCCESSES, FAILURES, WIDEST)
+        if self.region.length < LEAST:
+            self.region = Region(FIRST, best=self.region.best)
+        now = self.region.length
+        if now == before.length:
+            return []
+        grows = y <= self.region.best
+        why = f"{SUCCESSES} successes" if grows else f"{FAILURES} failures"
+        what = (
+            "doubles"
+            if grows
+            else "halves"
+            if now < before.length
+            else "has become too small and starts again"
+        )
+        text = f"Evaluation {t}: {why} in a row. The trust region {what}, ±{before.length:.3g} → ±{now:.3g}."
+        return [RegionChanged(t, before.length, now, self.region.best, text)]
+
+    def _enter(self, d_before: int) -> None:
+        """Widen the trust region where new dimensions are to be tried."""
+        if self.region is not None and self.d > d_before:
+            self.region = Region(max(AFTER_EXPANSION, self.region.length), best=self.region.best)
 
     def retrace(self, z: Array, y: float) -> Told:
         """The model is fitted as in `ask`; the search, most of the time, is left out."""
@@ -205,12 +340,15 @@ class DSEBO(Optimizer):
         assert isinstance(before, DSEBO)
         if decide is not None and decide > self.strategy.d_h:
             raise ConfigError(must("decide", f"a whole number from 0 to d_h = {self.strategy.d_h}", decide))
+        if self.surrogate.settings.lengthscales != before.surrogate.settings.lengthscales:
+            point = {**point, "surrogate": self.surrogate.state_dict()}  # not the same parameters: none yet
         self.load_state_dict({**point, "data": before.observed.as_data()})
         if self.surrogate.settings != before.surrogate.settings:
             self.surrogate.n_fitted = 0  # what was fitted to another model holds no longer: fit at once
         self._fork_point = point
-        t = len(self.observed)
+        t, d = len(self.observed), self.d
         self.progress, event = converge(self.strategy, self.progress, t, decide, before.strategy)
+        self._enter(d)
         return [event]
 
     def _shared_data(self) -> Array:
@@ -227,10 +365,13 @@ class DSEBO(Optimizer):
         return self.embedding.checksum()
 
     def own_state(self) -> dict[str, Any]:
-        """Where the expansion stands, and the model's hyper-parameters."""
-        return {"progress": self.progress.to_json(), "surrogate": self.surrogate.state_dict()}
+        """Where the expansion stands, the model's hyper-parameters, and the trust region if there is one."""
+        state = {"progress": self.progress.to_json(), "surrogate": self.surrogate.state_dict()}
+        return state if self.region is None else {**state, "region": self.region.to_json()}
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
         self.progress = Progress.from_json(state["progress"])
         self.surrogate.load_state_dict(state["surrogate"])
+        if self.region is not None and "region" in state:  # a fork may have one where its parent has none
+            self.region = Region.from_json(state["region"])

@@ -62,6 +62,23 @@ def test_a_step_by_hand_is_called_so() -> None:
     assert step.latex == r"\Delta d = 9"
 
 
+def test_our_own_rules_are_explained_with_their_numbers() -> None:
+    ours = {**PAPER, "variant": "adaptive", "beta": 23.0, "growth": "steady", "steps": "first", "stop": 0.1}
+    steady = steps({**EVENT, "k": None, "delta_before": 4, "delta_after": 4, "d_to": 23}, ours, 500)
+    assert [step.words for step in steady[1:]] == [
+        "Steady growth: the step is from β alone",
+        "Next dimension",
+        "Evaluations in the next subspace",
+    ]
+    slopes = [8.0, 5.0, 0.3, 0.2]
+    enough: dict[str, Any] = {**EVENT, "event": "converged", "slopes": slopes, "k": None, "enough": 0.06}
+    lines = steps({**enough, "s_max": 8.0, "delta_after": 0, "T_after": 380, "d_to": 19}, ours, 500)
+    assert r"0.3 < 0.1 \cdot 5 \Rightarrow \Delta d = 0" in lines[1].latex
+    assert "500 - 120 = 380" in lines[3].latex
+    patient = steps(EVENT, {**ours, "growth": "patience"}, 500)
+    assert r"\lfloor 0.5 \cdot 4 \rfloor" in patient[2].latex
+
+
 def test_the_feed_is_newest_first_and_says_a_standstill_once() -> None:
     stuck: dict[str, Any] = {**EVENT, "event": "converged", "d_to": 22}
     happened = [

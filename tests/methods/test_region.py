@@ -20,7 +20,7 @@ CONFIG = TurboConfig()
 def moved(region: Region, values: list[float], tolerance: int = 2) -> list[float]:
     lengths = []
     for y in values:
-        region = after_value(region, CONFIG, tolerance, y)
+        region = after_value(region, y, CONFIG.success_tolerance, tolerance, CONFIG.L_max)
         lengths.append(region.length)
     return lengths
 
