@@ -2,6 +2,7 @@
 
 `python -m benchmarks.peers run --seeds 1,2,3` runs what is missing and appends each run to
 results/peers.csv; it can be stopped and started at will. `--methods` and `--functions` choose.
+`python -m benchmarks.peers ship` copies the final values to the package, where the Paper page shows them.
 `python -m benchmarks.peers table` writes results/peers.md from it: values beside the printed ones,
 and what a step costs at n = 100 and n = 500.
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -23,6 +25,7 @@ import pandas as pd
 
 from dsebo.config import METHODS, RunConfig
 from dsebo.experiments.entrants import Entrant
+from dsebo.paper.bundled import PEERS, PEERS_COLUMNS
 from dsebo.paper.comparison import METHODS_HERE
 from dsebo.paper.tables import PAPER_FUNCTIONS, function_rows
 from dsebo.run import Runner
@@ -30,6 +33,7 @@ from dsebo.threads import one_thread
 
 RESULTS = Path(__file__).parent / "results"
 RUNS, TABLE = RESULTS / "peers.csv", RESULTS / "peers.md"
+SHIPPED, SHIPPED_COLUMNS = Path(str(files("dsebo.data") / PEERS)), PEERS_COLUMNS
 COLUMNS = ["function", "method", "seed", "best", "seconds", "step_100", "step_500"]
 BUDGET = 500
 
@@ -200,6 +204,19 @@ def _step_table(runs: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
+def ship(runs: pd.DataFrame) -> None:
+    """The final values as the Paper page reads them, with the arithmetic that they are of."""
+    rows = []
+    for run in runs.to_dict("records"):
+        preset = PRESETS.get(run["method"], {"method": run["method"]})
+        changes = tuple((name, value) for name, value in preset.items() if name != "method")
+        entrant = Entrant(preset["method"], changes)
+        given = {"objective": {"name": run["function"]}, "optimizer": preset, "budget": BUDGET}
+        kept = (run["function"], entrant.text, run["seed"], run["best"], run["seconds"])
+        rows.append((*kept, RunConfig.parse(given).arithmetic))
+    pd.DataFrame(rows, columns=SHIPPED_COLUMNS).to_csv(SHIPPED, index=False)
+
+
 def _ratio(runs: pd.DataFrame, label: str) -> float:
     keys = ["function", "seed"]
     dsebo = runs[runs.method == "dsebo"].set_index(keys).seconds
@@ -209,7 +226,7 @@ def _ratio(runs: pd.DataFrame, label: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "table", "ship"])
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--methods", default=",".join(labels()))
     parser.add_argument("--functions", default=",".join(PAPER_FUNCTIONS))
@@ -218,6 +235,8 @@ def main() -> None:
         seeds = [int(seed) for seed in given.seeds.split(",")]
         run_missing(given.functions.split(","), given.methods.split(","), seeds)
     TABLE.write_text(table(known()))
+    if given.what == "ship":
+        ship(known())
 
 
 if __name__ == "__main__":

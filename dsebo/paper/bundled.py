@@ -10,6 +10,7 @@ the place of the old one: about half an hour on a quiet core.
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import json
 import os
@@ -26,11 +27,14 @@ import numpy as np
 from dsebo.analysis.curves import Array
 from dsebo.config import FIRST_ARITHMETIC, RunConfig, parse_flat
 from dsebo.events import Evaluated, Event, Finished, Started
+from dsebo.experiments.entrants import Entrant
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS
 from dsebo.run import run
 from dsebo.store.records import versions
 
 NAME = "paper_runs.json.gz"
+PEERS = "peer_runs.csv"  # how the other methods' runs ended; `python -m benchmarks.peers ship` writes it
+PEERS_COLUMNS = ["function", "method", "seed", "best", "seconds", "arithmetic"]
 SEEDS = range(1, 11)
 DIGITS = 6  # of a value on a curve; the final one is kept whole
 
@@ -74,6 +78,29 @@ def paper_configs() -> list[RunConfig]:
 def bundled_paper_runs() -> tuple[ThinRun, ...]:
     """The runs that came with the package; none where the file is not there yet."""
     return tuple(read(Path(str(files("dsebo.data") / NAME))))
+
+
+@dataclass(frozen=True)
+class PeerRun:
+    """How a run of another method ended, of those that came with the package."""
+
+    config: RunConfig
+    best: float
+    seconds: float
+
+
+@lru_cache(maxsize=1)
+def bundled_peer_runs() -> tuple[PeerRun, ...]:
+    """Those whose arithmetic is still this version's."""
+    runs = []
+    with (files("dsebo.data") / PEERS).open() as file:
+        for row in csv.DictReader(file):
+            entrant = Entrant.parse(row["method"])
+            flat = {"function": row["function"], "budget": PAPER_BUDGET, "method": entrant.method}
+            config = parse_flat({**flat, **dict(entrant.changes), "seed": int(row["seed"])})
+            if config.arithmetic == row["arithmetic"]:
+                runs.append(PeerRun(config, float(row["best"]), float(row["seconds"])))
+    return tuple(runs)
 
 
 def read(path: Path) -> list[ThinRun]:

@@ -18,12 +18,12 @@ import numpy as np
 from dsebo.analysis.facts import facts
 from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.entrants import Entrant
-from dsebo.paper.bundled import ThinRun
+from dsebo.paper.bundled import PeerRun, ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS, PAPER_NAMES, paper_results
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE, BUNDLED
 from dsebo.store.store import Store
-from dsebo.text import seeds_text
+from dsebo.text import count, number, seeds_text
 from objectives.fields import ConfigError
 
 REPEATS = 10  # the paper's
@@ -215,6 +215,18 @@ def bundled_finals(runs: Iterable[ThinRun]) -> list[FinalRun]:
     ]
 
 
+def peer_finals(runs: Iterable[PeerRun]) -> list[FinalRun]:
+    """The runs of other methods that came with the package."""
+    return [
+        FinalRun(_canonical_of(run.config), run.config.seed, run.best, None, run.seconds, True)
+        for run in runs
+    ]
+
+
+def _canonical_of(config: RunConfig) -> str:
+    return setting_key(config.model_dump(mode="json"))
+
+
 def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
     """The stored runs of these tasks that have finished or are under way; imported ones are no evidence."""
     functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
@@ -311,6 +323,18 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
 def below_the_centre(rows: Sequence[PaperRow]) -> list[PaperRow]:
     """The rows whose printed mean is no better than one evaluation of the centre of the box."""
     return [row for row in rows if (centre := references(row)[0]) is not None and row.mean >= centre]
+
+
+def verdict(row: PaperRow, own: Own) -> str:
+    """What one row came to here, beside what is printed."""
+    if not own.seeds:
+        return f"{row.label} has not been run here yet."
+    far = apart(row, own)
+    words = f"{abs(far):.1f} printed standard deviations {'above' if far > 0 else 'below'} it"
+    if abs(far) <= 1:
+        words = "within one printed standard deviation"
+    mean, n = number(own.mean, 3), count(len(own.seeds), "run")
+    return f"{row.label} ends at {mean} here ({n}). The paper prints {number(row.mean, 3)}: {words}."
 
 
 def sentences(finals: Sequence[FinalRun]) -> list[str]:

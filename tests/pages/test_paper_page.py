@@ -24,6 +24,7 @@ RANDOM = {"method": "random", "function": "sphere"}
 @pytest.fixture(autouse=True)
 def _nothing_bundled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper_view, "bundled_paper_runs", lambda: ())
+    monkeypatch.setattr(paper_view, "bundled_peer_runs", lambda: ())
 
 
 def table(at: AppTest) -> Any:
@@ -102,7 +103,7 @@ def test_bundled_runs_of_dsebo_are_drawn(monkeypatch: pytest.MonkeyPatch) -> Non
     bundled = tuple(ThinRun(**{**made.__dict__, "config": {**as_paper, "seed": seed}}) for seed in (1, 2))
     monkeypatch.setattr(paper_view, "bundled_paper_runs", lambda: bundled)
     at = open_page("paper", table="4", task="Sphere")
-    figures = [json.loads(c.proto.bytes) for c in at.get("bidi_component") if c.proto.bytes]
+    figures = [json.loads(c.proto.bytes)["whole"] for c in at.get("bidi_component") if c.proto.bytes]
     names = [t["name"] for t in figures[0]["data"] if t.get("showlegend", True) and "name" in t]
     assert names == ["DSEBO (n = 2)"]
     notes = {note["text"] for note in figures[0]["layout"]["annotations"]}
@@ -150,6 +151,6 @@ def test_over_the_limit_nothing_is_started(tmp_path: Path, monkeypatch: pytest.M
 def test_every_reading_is_there_with_its_switch() -> None:
     at = open_page("paper")
     words = said(at).replace("\\", "")
-    assert "How the paper is read" in words
+    assert "How the paper is read" in {tab.label for tab in at.tabs}
     assert "kappa_scale = 1]" in words
     assert "A slip: no switch" in words

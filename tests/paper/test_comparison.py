@@ -8,7 +8,7 @@ import pytest
 
 from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.spec import ExperimentSpec
-from dsebo.paper.bundled import thin
+from dsebo.paper.bundled import bundled_peer_runs, thin
 from dsebo.paper.comparison import (
     METHODS_HERE,
     NOT_HERE,
@@ -19,12 +19,14 @@ from dsebo.paper.comparison import (
     bundled_finals,
     command,
     own_runs,
+    peer_finals,
     printed_mean,
     printed_rows,
     references,
     setting_key,
     stored_finals,
     tasks,
+    verdict,
 )
 from dsebo.run import run
 from dsebo.runs.manager import RunManager
@@ -168,3 +170,14 @@ def test_the_printed_mean_of_a_setting() -> None:
     assert printed_mean(parse_flat({"beta": 8.0}).model_dump(mode="json")) is None
     turbo = parse_flat({"method": "turbo", "D": 10_000, "function": "levy"})
     assert printed_mean(turbo.model_dump(mode="json")) == 72.8131
+
+
+def test_the_peers_that_came_along_fill_their_rows() -> None:
+    finals = peer_finals(bundled_peer_runs())
+    assert len(finals) >= 18 * 20
+    own = own_runs(row_of("BAxUS"), finals)
+    assert (own.seeds, own.bundled) == ((1, 2, 3), 3)
+    assert own.mean == pytest.approx(2.1, abs=0.2)
+    assert "BAxUS ends at " in verdict(row_of("BAxUS"), own)
+    assert "(3 runs). The paper prints" in verdict(row_of("BAxUS"), own)
+    assert "has not been run here yet" in verdict(row_of("BAxUS"), own_runs(row_of("BAxUS"), []))

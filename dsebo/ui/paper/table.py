@@ -11,7 +11,7 @@ from dsebo.paper.comparison import FinalRun, Own, PaperRow, apart, own_runs, ref
 from dsebo.text import count, duration, number, spread
 
 CENTRE, MINIMUM = "Centre of the box", "F*, the minimum"
-GAP = "not run yet"
+GAP, DSEBO = "not run yet", "DSEBO"
 COLUMNS = ["Method", "Paper", "Here", "Apart", "Runs", "Paper, s", "Here, s"]
 
 
@@ -46,12 +46,13 @@ class Line:
 
 
 def lines_of(rows: Sequence[PaperRow], finals: Sequence[FinalRun]) -> list[Line]:
-    """Each row with its runs."""
-    return [Line(row, own_runs(row, finals)) for row in rows]
+    """Each row with its runs: DSEBO first, then those that have been run, as printed."""
+    lines = [Line(row, own_runs(row, finals)) for row in rows]
+    return sorted(lines, key=lambda line: (line.row.method != DSEBO, not line.own.seeds))
 
 
 def shown_table(lines: Sequence[Line]) -> pd.DataFrame:
-    """The table: the centre and F* first, then the rows as printed."""
+    """The table: the centre and F* first, then the rows."""
     centre, minimum = references(lines[0].row)
     known = [(CENTRE, centre), (MINIMUM, minimum)]
     head = [{"Method": name, "Here": number(value)} for name, value in known if value is not None]

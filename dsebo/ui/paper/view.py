@@ -12,18 +12,20 @@ from dsebo.charts.experiment import race_figure
 from dsebo.charts.scales import References, default_scale
 from dsebo.charts.theme import styles_of
 from dsebo.config import predict
-from dsebo.paper.bundled import bundled_paper_runs
+from dsebo.paper.bundled import bundled_paper_runs, bundled_peer_runs
 from dsebo.paper.comparison import (
     NOT_HERE,
     TITLES,
     FinalRun,
     bundled_finals,
     command,
+    peer_finals,
     printed_rows,
     references,
     sentences,
     stored_finals,
     tasks,
+    verdict,
 )
 from dsebo.paper.readings import READINGS, Reading
 from dsebo.store.errors import LimitExceeded, StoreError
@@ -44,6 +46,22 @@ COLUMNS = {
     "Paper, s": "Mean seconds of a run, as printed; on the authors' machine.",
     "Here, s": "Mean seconds of a run here.",
 }
+
+
+def show() -> None:
+    """The verdict, then the tables; in tabs of their own what could be reproduced, and the readings."""
+    st.markdown("### The paper's tables, beside this software")
+    known = finals(tasks(1))
+    st.markdown(plain(" ".join(sentences(known)[:3])))
+    tables, reproduced, readings = st.tabs(["Tables", "What could be reproduced", "How the paper is read"])
+    with tables:
+        table, task = choose_table()
+        show_task(table, task)
+        show_curves(table, task)
+    with reproduced:
+        show_summary(known)
+    with readings:
+        show_readings()
 
 
 def choose_table() -> tuple[int, str]:
@@ -95,7 +113,8 @@ def _asked() -> tuple[int, str] | None:
 def finals(wanted: Sequence[str]) -> list[FinalRun]:
     """The bundled runs, and the stored ones of these tasks."""
     store = session.manager().store
-    return [*bundled_finals(bundled_paper_runs()), *stored_finals(store, wanted)]
+    bundled = [*bundled_finals(bundled_paper_runs()), *peer_finals(bundled_peer_runs())]
+    return [*bundled, *stored_finals(store, wanted)]
 
 
 def show_task(table: int, task: str) -> None:
@@ -110,6 +129,7 @@ def show_task(table: int, task: str) -> None:
 
 
 def _show(table: int, task: str, lines: Sequence[Line]) -> None:
+    st.markdown(f"**{plain(verdict(lines[0].row, lines[0].own))}**")
     _head(lines[0])
     frame = shown_table(lines)
     right = partial(st.column_config.TextColumn, alignment="right")
@@ -148,15 +168,8 @@ def _run_missing(lines: Sequence[Line]) -> None:
     st.markdown("##### Run what is missing of a row")
     by_label = {line.row.label: line for line in lines}
     with st.container(horizontal=True, vertical_alignment="bottom", key="paper-missing"):
-        label = st.selectbox(
-            "Row",
-            list(by_label),
-            index=len(by_label) - 1,
-            key="paper_row",
-            width=240,
-            label_visibility="collapsed",
-        )
-        line = by_label.get(label or "", lines[-1])
+        label = st.selectbox("Row", list(by_label), key="paper_row", width=240, label_visibility="collapsed")
+        line = by_label.get(label or "", lines[0])
         config = line.row.config
         assert config is not None  # only such rows are offered
         words = wish(line, predict(config).seconds)
@@ -207,7 +220,6 @@ def show_curves(table: int, task: str) -> None:
 
 def show_summary(found: Sequence[FinalRun]) -> None:
     """What the runs so far show, counted."""
-    st.markdown("#### What could be reproduced, and what not")
     points = [
         *(plain(sentence) for sentence in sentences(found)),
         "Uniform sampling of the box does not give what is printed for random search. Sampling of "
@@ -223,7 +235,6 @@ def show_summary(found: Sequence[FinalRun]) -> None:
 
 def show_readings() -> None:
     """Each point where the paper can be read in more than one way, with its switch."""
-    st.markdown("#### How the paper is read")
     st.markdown(
         "The text, the pseudo-code and the authors' code differ in places. Each link opens the Run "
         "page with the setting that shows the other reading."
