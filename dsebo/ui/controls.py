@@ -34,9 +34,11 @@ SLOW_START = 30.0  # seconds after which an experiment that waits has been forgo
 AGAIN = ("failed", "cancelled")
 
 
-def head(name: str, state: str, caption: str, controls: Callable[[], None], key: str) -> None:
+def head(
+    name: str, state: str, caption: str, controls: Callable[[], None], key: str, place: str = "head"
+) -> None:
     """A name with its state and its setting, and the buttons beside it."""
-    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+    with st.container(key=place, horizontal=True, vertical_alignment="center"):
         heading(name, state, caption, key)
         with st.container(horizontal=True, vertical_alignment="center", key="controls"):
             controls()
@@ -86,33 +88,35 @@ def act_on_each(rows: Sequence[RunRow], do: Callable[[str, str], None], done: st
 # --- a run --------------------------------------------------------------------------------------
 
 
-def run_controls(row: RunRow) -> None:
-    """The buttons that fit the run's state; to a run of someone else's only a way to replay it."""
+def run_controls(row: RunRow, replay_speed: str, speeds: Sequence[int], usual: int) -> None:
+    """The buttons that fit the run's state; of a run of someone else's only the replay's speed."""
     manager, owner = session.manager(), session.owner()
     mine = manager.may_control(row, owner)
-    if row.state in ENDED:
-        if st.button("Replay", icon=":material/replay:"):
-            links.go("run", show="replay", run=row.id)
-        if row.state == "finished" and mine:
-            _extend(row, owner)
-    elif not mine:
-        st.caption(WATCHING.format("run"))
-    else:
-        if row.state in ("running", "queued"):
-            action("Pause", "pause", lambda: manager.pause(row.id, owner))
-        else:
-            action("Resume", "play_arrow", lambda: manager.resume(row.id, owner), primary=True)
-        action("Step", "skip_next", lambda: manager.step(row.id, owner))
-        action("Cancel", "stop", lambda: manager.cancel(row.id, owner))
-        _speed(row, owner)
+    if row.state in ENDED or not mine:
+        if row.state not in ENDED:
+            st.caption(WATCHING.format("run"), width="content")
+        st.session_state.setdefault(replay_speed, usual)
+        st.selectbox(
+            "Speed of the replay",
+            speeds,
+            format_func=lambda speed: f"{speed} per second",
+            key=replay_speed,
+            width=132,
+            label_visibility="collapsed",
+        )
+        return
+    _speed(row, owner)
+    action("Cancel", "stop", lambda: manager.cancel(row.id, owner))
 
 
-def _extend(row: RunRow, owner: str) -> None:
-    """More evaluations for a finished run."""
-    with st.popover("Go on"):
-        more = st.number_input("More evaluations", 1, 10_000, 100, key="more evaluations")
-        if st.button("Go on", type="primary", key="do Go on"):
-            act(lambda: session.manager().extend(row.id, int(more), owner))
+def extend(row: RunRow) -> None:
+    """More evaluations for a finished run, by who may control it."""
+    owner = session.owner()
+    if row.state != "finished" or not session.manager().may_control(row, owner):
+        return
+    more = st.number_input("More evaluations", 1, 10_000, 100, key="more evaluations")
+    if st.button("Go on", icon=":material/play_arrow:", key="do Go on"):
+        act(lambda: session.manager().extend(row.id, int(more), owner))
 
 
 def _speed(row: RunRow, owner: str) -> None:
@@ -124,7 +128,7 @@ def _speed(row: RunRow, owner: str) -> None:
         index=options.index(now),
         format_func=lambda speed: f"{speed:g} per second" if speed else "Full speed",
         key=f"speed {row.id} {now}",
-        width=140,
+        width=132,
         label_visibility="collapsed",
     )
     if chosen != now:

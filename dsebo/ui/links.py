@@ -18,7 +18,7 @@ from objectives.fields import ConfigError, must
 
 FRAME = ("hide", "show")  # how a page is framed and which of its views it shows: not the view's own
 MOVED = {  # what was a page of its own, and where it is now: the page, and which of its views
-    "replay": ("run", "replay"),
+    "replay": ("run", ""),
     "embedding": ("run", "embedding"),
     "runs": ("experiments", "runs"),
     "compare": ("experiments", "compare"),
@@ -70,29 +70,45 @@ def was_led_on() -> bool:
 
 
 def choose_view(views: Mapping[str, str], key: str) -> str:
-    """Which part of a page is shown: that of the address, or the reader's choice."""
+    """Which view of a page is shown: that of the address, or the reader's choice. Each has its own link."""
+    view = choose_part(views, key, forget=True)
+    at(view)
+    return view
+
+
+def choose_part(parts: Mapping[str, str], key: str, forget: bool = False) -> str:
+    """Which part of a page is shown: that of the address, or the reader's choice.
+
+    `forget`: another part begins with nothing in the address.
+    """
+    first = next(iter(parts))
     asked = st.query_params.get("show", "")
-    if asked in views and st.session_state.get(key) != asked:
+    if asked in parts:
         st.session_state[key] = asked
 
     def chosen() -> None:
-        st.query_params.from_dict({"show": st.session_state[key]})
+        part = st.session_state[key]
+        if forget:
+            st.query_params.from_dict({"show": part})
+        else:
+            st.query_params["show"] = part
 
-    first = next(iter(views))
-    view = st.segmented_control(
+    part = st.segmented_control(
         "View",
-        list(views),
+        list(parts),
         default=None if key in st.session_state else first,
-        format_func=views.__getitem__,
+        format_func=parts.__getitem__,
         key=key,
         on_change=chosen,
         label_visibility="collapsed",
         required=True,
     )
-    shown = view or first
-    at(shown)
-    st.query_params["show"] = shown
-    return shown
+    part = part or first
+    if part != first or forget:
+        st.query_params["show"] = part
+    else:
+        st.query_params.pop("show", None)
+    return part
 
 
 def require_router(page: str) -> None:
@@ -199,6 +215,23 @@ def an_id(text: str) -> str:
 def stored_run(text: str) -> str:
     """The full id of a run that is in the store."""
     return session.manager().store.get_run(an_id(text)).id
+
+
+def found_run(text: str) -> str:
+    """The full id of a run; as it is where there is none, which the page then says in the run's place."""
+    try:
+        return stored_run(text)
+    except StoreAway:
+        raise
+    except StoreError:
+        return an_id(text)
+
+
+def yes(text: str) -> bool:
+    """Whether a switch is on."""
+    if text not in ("yes", "no"):
+        raise ValueError("yes or no")
+    return text == "yes"
 
 
 def stored_runs(text: str) -> list[str]:

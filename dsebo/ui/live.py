@@ -113,9 +113,16 @@ def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str
     return _clicked(_send("live_feed", Frame({"entries": oldest_first, "chosen": chosen}), key))
 
 
-def live_status(data: Mapping[str, Any], key: str) -> None:
-    """Show where a run stands (`dsebo.ui.run.status`)."""
-    _send("live_status", Frame(data), key)
+def live_sentence(newest: Mapping[str, str], key: str) -> None:
+    """Show what is to be known at this moment (`ui.run.status.sentence`)."""
+    _send("live_feed", Frame({"entries": [], "chosen": None, "newest": newest}), key)
+
+
+def live_status(data: Mapping[str, Any], key: str) -> str | int | None:
+    """Show where a run stands; returns what was just pressed (`ui.run.timeline`), or a chosen t."""
+    result = _send("live_status", Frame(data), key)
+    pressed = result.get("chosen")
+    return pressed if isinstance(pressed, str) else _clicked(result)
 
 
 def live_tick(every: float | None, key: str) -> None:

@@ -51,8 +51,8 @@ def test_a_room_collects_predictions(server: str, page: Any) -> None:
 def test_the_floor_under_a_run(server: str, page: Any, example: str) -> None:
     page.goto(f"{server}/?run={example}")
     settle(page)
-    page.get_by_text("Floor", exact=True).click()
+    page.get_by_text("Reachable", exact=True).click()
     page.get_by_text("Expanding was right").first.wait_for(timeout=PATIENCE)
     names = "() => [...document.querySelector('.st-key-chart .live-chart').data].map(t => t.name)"
-    page.wait_for_function(f"() => ({names})().includes('floor (upper bound)')")
+    page.wait_for_function(f"() => ({names})().includes('reachable')")
     shot(page, "run-with-floor")

@@ -34,8 +34,8 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
     """First in this file: Streamlit then comes past the router."""
     page.goto(f"{server}/replay?run={example}&t=50")
     settle(page)
-    wait_for_chart(page, ".st-key-charta .live-chart")
-    assert drawn(page, ".st-key-charta .live-chart") == 50
+    wait_for_chart(page, ".st-key-chart .live-chart")
+    assert drawn(page, ".st-key-chart .live-chart") == 50
     assert "t=50" in page.url
     page.get_by_role("dialog").wait_for(state="detached")  # nothing says that there is no such page
 
@@ -43,7 +43,7 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
 @pytest.mark.parametrize(
     ("old", "place", "words"),
     [
-        ("embedding?run={}", "/?", "The embedding, seen"),
+        ("embedding?run={}", "/?", "x = S z uses the first"),
         ("runs", "/experiments?", "Deleted ones"),
         ("compare?runs={}", "/experiments?", "Group by"),
         ("race?methods=dsebo,random", "/experiments?", "2 methods from"),
@@ -61,15 +61,26 @@ def test_an_old_address_leads_on(
     assert page.get_by_test_id("stTopNavLink").count() == 4
 
 
-def test_open_choose_launch_watch_pause_step_resume_reload_cancel(server: str, page: Any) -> None:
+PLACES = """() => Object.fromEntries(
+  ['.st-key-chart .live-chart', '.timeline', '.st-key-sentence', '.st-key-look', '.st-key-run-head',
+   '[data-testid=stTopNav]'].map(c => {
+    const box = document.querySelector(c).getBoundingClientRect();
+    return [c, [box.x, box.y, box.width, box.height].map(Math.round)];
+  }))"""
+
+
+def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})  # a projector
     page.goto(server)
     settle(page)
     page.get_by_text("See Bayesian optimization find its own dimension").wait_for()
     page.wait_for_url(re.compile("/learn"))  # nothing has been run here yet
     shot(page, "learn-first-screen")
-    press(page, "Run it")
-    page.wait_for_url(re.compile("run=[0-9a-f]+.*budget=100.*speed=5"))
+    page.get_by_role("button", name="Run it").first.click()
+    page.wait_for_url(re.compile("run=[0-9a-f]+.*reachable=yes.*budget=100.*speed=5"))
     wait_for_chart(page)
+    page.get_by_text("out of reach").wait_for()  # in the chart
+    shot(page, "run-demonstration")
 
     page.goto(server + SMALL)
     settle(page)
@@ -78,14 +89,24 @@ def test_open_choose_launch_watch_pause_step_resume_reload_cancel(server: str, p
     wait_for_chart(page)
     more_drawn(page, 3)
     more_drawn(page, drawn(page))  # and it goes on
+    places = page.evaluate(PLACES)
+    _, top, _, height = places[CHART]
+    assert top <= 200
+    assert top + height <= 800  # all three rows
+    assert page.evaluate("c => document.querySelectorAll(c + ' .nsewdrag').length", CHART) == 3
+    assert sum(places[".st-key-look"][1::2]) <= 800
 
     press(page, "Pause")
     page.get_by_text("Paused. Step makes").wait_for()
     before = done(page)
+    assert page.evaluate(PLACES) == places
     press(page, "Step")
     page.get_by_text(f"{before + 1} of 400 evaluations").wait_for()
+    assert page.evaluate(PLACES) == places
     press(page, "Resume")
     page.get_by_text("Paused. Step makes").wait_for(state="detached")
+    page.get_by_text(re.compile("Evaluation [0-9]+: stalled")).first.wait_for()  # a new sentence
+    assert page.evaluate(PLACES) == places
 
     address = page.url
     page.reload()
@@ -94,8 +115,13 @@ def test_open_choose_launch_watch_pause_step_resume_reload_cancel(server: str, p
     assert page.url == address
     assert drawn(page) >= before
     shot(page, "run-live")
+    press(page, "Back")  # a look at what was, while it goes on
+    page.wait_for_url(re.compile("[?&]t=[0-9]+"))
+    page.locator(".timeline-where").click()
+    page.get_by_text("● Live").wait_for()
     press(page, "Cancel")
-    page.get_by_text("Cancelled. What it found").wait_for()
+    page.get_by_text("Cancelled.").wait_for()
+    assert page.evaluate(PLACES) == places
     shot(page, "run-cancelled")
 
 
@@ -131,7 +157,7 @@ def test_the_zoom_survives_and_nothing_flickers(server: str, page: Any) -> None:
     assert page.evaluate("c => document.querySelector(c) === window.sameChart", CHART)
     assert page.evaluate("window.blank") == 0
     press(page, "Cancel")
-    page.get_by_text("Cancelled. What it found").wait_for()
+    page.get_by_text("Cancelled.").wait_for()
 
 
 def test_a_click_on_an_expansion_explains_it_everywhere(server: str, page: Any, example: str) -> None:
@@ -156,21 +182,32 @@ def test_a_click_on_an_expansion_explains_it_everywhere(server: str, page: Any, 
     shot(page, "run-explained")
 
 
-def test_replay_plays_and_jumps(server: str, page: Any, example: str) -> None:
+def test_a_stored_run_is_played_stepped_and_presented(server: str, page: Any, example: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{server}/replay?run={example}&t=20")
     settle(page)
-    chart = ".st-key-charta .live-chart"
-    wait_for_chart(page, chart)
-    assert drawn(page, chart) == 20
-    page.get_by_role("button", name=re.compile("Next expansion")).click()
-    page.wait_for_function("c => document.querySelector(c).calcdata[1].length > 20", arg=chart)
-    before = drawn(page, chart)
-    page.get_by_role("button", name=re.compile("^Play")).click()
-    page.wait_for_function(
-        "([c, n]) => document.querySelector(c).calcdata[1].length > n + 3", arg=[chart, before]
-    )
-    page.get_by_role("button", name=re.compile("^Pause")).click()
-    shot(page, "replay")
+    wait_for_chart(page)
+    assert drawn(page) == 20
+    press(page, "Next expansion")
+    more_drawn(page, 20)
+    before = drawn(page)
+    page.keyboard.press("f")
+    page.wait_for_function("getComputedStyle(document.documentElement).fontSize === '24px'")
+    assert not page.get_by_test_id("stSidebar").is_visible()
+    assert not page.get_by_test_id("stHeader").is_visible()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile(f"t={before + 1}"))
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url(re.compile(f"t={before}$|t={before}&"))
+    page.keyboard.press("Space")
+    more_drawn(page, before + 3)
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    shot(page, "run-presented")
+    page.keyboard.press("f")
+    page.get_by_test_id("stSidebar").wait_for()
+    names = page.evaluate("[...document.querySelectorAll('.timeline-button')].map(b => b.ariaLabel)")
+    assert len(set(names)) == 5
 
 
 def test_compare_export_delete_and_import(server: str, page: Any, tmp_path: Path) -> None:
@@ -241,14 +278,18 @@ def test_a_bad_link_shows_a_sentence(server: str, page: Any, link: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
-def test_nothing_overflows_or_is_too_small(server: str, browser: Any, width: int, scheme: str) -> None:
+def test_nothing_overflows_or_is_too_small(
+    server: str, browser: Any, example: str, width: int, scheme: str
+) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
-    for name in ("", "replay", "runs", "compare") if width == 390 else ("", "compare"):
-        page.goto(f"{server}/{name}")
+    for name in ("", "runs", "compare", "RUN") if width == 390 else ("RUN", "compare"):
+        page.goto(f"{server}/?run={example}" if name == "RUN" else f"{server}/{name}")
         settle(page)
+        if name == "RUN":
+            wait_for_chart(page)
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(SMALLEST_TEXT) >= 14
-        shot(page, f"{name or 'run'}-{width}-{scheme}")
+        shot(page, f"{name.lower() or 'first'}-{width}-{scheme}")
     context.close()

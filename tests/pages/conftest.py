@@ -103,14 +103,24 @@ def said(at: AppTest) -> str:
     texts += [entry["text"] for data in components(at) for entry in data.get("entries", [])]
     for data in components(at):
         texts += [f"{one['label']} {one['value']}" for one in data.get("numbers", [])]
-        texts += [data.get("newest", ""), (data.get("progress") or {}).get("text", "")]
+        newest = data.get("newest") or {}
+        texts += [
+            newest.get("text", ""),
+            newest.get("grey", ""),
+            (data.get("progress") or {}).get("text", ""),
+        ]
     return "\n".join(texts)
 
 
+def sent(at: AppTest) -> list[tuple[Any, dict[str, Any]]]:
+    """Each of the page's own components, and what it is sent: all of it, as pages are drawn whole here."""
+    found = [(c, c.proto.bytes) for c in at.get("bidi_component")]
+    return [(component, json.loads(data)["whole"]) for component, data in found if data]
+
+
 def components(at: AppTest) -> list[dict[str, Any]]:
-    """What the page's own components are sent: all of it, as pages are drawn whole here."""
-    found = [c.proto.bytes for c in at.get("bidi_component")]
-    return [json.loads(data)["whole"] for data in found if data]
+    """What the page's own components are sent."""
+    return [data for _, data in sent(at)]
 
 
 def shown_best(at: AppTest) -> str:

@@ -1,17 +1,17 @@
-"""The floor on Run, Replay and Compare."""
+"""What is reachable, on Run and Compare."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dsebo.charts import theme
 from dsebo.ui.cache import SHARED
 from dsebo.ui.run import floors
-from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.conftest import components, open_page, said, wait_for
 
 
 def turn_on(at: AppTest) -> AppTest:
@@ -30,20 +30,19 @@ def computed(*run_ids: str) -> None:
 
 
 def names(at: AppTest) -> list[str]:
-    shown = [json.loads(c.proto.bytes) for c in at.get("bidi_component") if c.proto.bytes]
-    return [trace.get("name", "") for figure in shown for trace in figure["data"]]
+    return [trace.get("name", "") for figure in components(at) for trace in figure.get("data", [])]
 
 
-@pytest.mark.parametrize("page", ["run", "replay", "compare"])
+@pytest.mark.parametrize("page", ["run", "compare"])
 def test_a_line_two_colours_and_sentences(page: str, finished: Callable[..., str]) -> None:
     run_id = finished()
     at = open_page(page, **{"runs" if page == "compare" else "run": run_id})
-    assert not any("floor" in name for name in names(at))
+    assert "reachable" not in names(at)
     turn_on(at)
     computed(run_id)
     at.run()
     assert not at.exception
-    assert "floor (upper bound)" in names(at)
+    assert "reachable" in names(at)
     legend = " ".join(str(one.proto.body) for one in at.get("html"))
     assert "only a larger d removes it" in legend
     assert "an upper bound of the true one" in legend
@@ -57,20 +56,26 @@ def test_several_groups_have_a_line_each_and_one_of_them_its_errors(finished: Ca
     at = turn_on(open_page("compare", runs=",".join(ids), by="beta"))
     computed(*ids)
     at.run()
-    assert (names(at).count("floor"), names(at).count("floor (upper bound)")) == (1, 1)
-    first = names(at).index("floor (upper bound)") < names(at).index("floor")
+    assert names(at).count("reachable") == 2
+    first = purple(at)
     choice = next(box for box in at.selectbox if box.label == "Colour the two errors of")
     choice.select(choice.options[1]).run()
-    assert (names(at).count("floor"), names(at).count("floor (upper bound)")) == (1, 1)
-    assert first != (names(at).index("floor (upper bound)") < names(at).index("floor"))
+    assert names(at).count("reachable") == 2
+    assert purple(at) != first
 
 
-@pytest.mark.parametrize("page", ["run", "replay", "compare"])
+def purple(at: AppTest) -> list[float]:
+    """The line between the two areas."""
+    traces = [trace for figure in components(at) for trace in figure.get("data", [])]
+    return next(t["y"] for t in traces if t.get("name") == "reachable" and t["line"]["color"] == theme.PURPLE)
+
+
+@pytest.mark.parametrize("page", ["run", "compare"])
 def test_where_it_does_not_apply_the_page_says_so(page: str, finished: Callable[..., str]) -> None:
     run_id = finished(method="random")
     at = turn_on(open_page(page, **{"runs" if page == "compare" else "run": run_id}))
     assert "only DSEBO has a shared embedding" in said(at).replace("\\", "")
-    assert not any("floor" in name for name in names(at))
+    assert "reachable" not in names(at)
 
 
 def test_while_it_is_computed_the_page_says_how_far(

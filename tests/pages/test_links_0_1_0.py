@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dsebo.text import plain
 from tests.pages.conftest import open_page, said
+from tests.pages.presses import shown_timeline
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FILES = FIXTURES / "files_0_1_0"
@@ -25,8 +26,7 @@ SHOWN: dict[str, list[Any]] = {  # values that the page's inputs have
     "run form": ["levy", "authors", "random", "relative", "gamma", "centred", 30, 3, 7, 5, 15.0, 0.01],
     "run form, another method": ["rembo", "dsebo", "ucb", 30, 3, 5, 20],
     "run with its form": ["sphere", "paper", 30, 3, 4.0, 20],
-    "replay": [RUN, 5],
-    "replay of two": [RUN, OTHER],
+    "replay of two": [OTHER],
     "race form": ["levy", "1-2", "kappa_scale=0.2", 30, 3, 12],
     "race with its form": ["levy", "1-2", 30, 3, 12],
     "sweep form": [*SWEEP_FORM, "d_h", "10,20", "two axes"],
@@ -34,10 +34,11 @@ SHOWN: dict[str, list[Any]] = {  # values that the page's inputs have
     "compare": [[RUN, OTHER]],
     "compare, as it is shown": [[RUN, OTHER], "mean", "log"],
     "compare by method": [IDS["race"], "median", "linear", "method"],
-    "embedding": [RUN],
     "paper": ["Sphere", 1],
 }
+TIMELINES = {"run": 20, "replay": 5, "replay of two": 20, "embedding": 20}  # which evaluation is shown
 SAID = {
+    "embedding": "At evaluation",
     "run": "20 of 20",
     "run with its form": "20 of 20",
     "race": "DSEBO",
@@ -61,6 +62,9 @@ def test_it_opens(name: str, link: str, tmp_path: Path) -> None:
     shown = inputs(at)
     assert [value for value in SHOWN.get(name, []) if value not in shown] == []
     assert SAID.get(name, "") in said(at)
+    if name in TIMELINES:
+        assert shown_timeline(at)["t"] == TIMELINES[name]
+        assert RUN in str(at.query_params["run"])
 
 
 def test_every_kind_of_link_is_there() -> None:

@@ -72,7 +72,9 @@ def test_an_odd_run_is_shown(name: str, manager: RunManager, finished: Callable[
     store, good = manager.store, finished()
     bundle = json.loads(export_json(store, [good]))
     ODD[name](bundle["runs"][0])
+    manager.delete(good)  # of a run that is here no second copy is made
     odd = import_bytes(store, json.dumps(bundle).encode(), "x.json")[0]
+    manager.restore(good)
     for page, link in (
         ("run", {"run": odd}),
         ("replay", {"run": odd, "t": "7"}),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from sqlalchemy import insert, select
@@ -13,18 +13,19 @@ from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.store import schema
 from dsebo.transfer import FORMATS
-from tests.pages.conftest import open_page, said, shown_best, wait_for
+from tests.pages.conftest import components, open_page, said, shown_best, wait_for
+from tests.pages.presses import choose, press, shown_timeline, timeline_buttons
 from tests.small_run import SMALL
 
 
-def figure(at: AppTest, index: int = -1) -> dict:  # type: ignore[type-arg]
-    charts = [one.proto.bytes for one in at.get("bidi_component") if one.proto.bytes]
-    return json.loads(charts[index])
+def figure(at: AppTest) -> dict[str, Any]:
+    """The chart of several rows."""
+    return next(data for data in components(at) if "yaxis2" in data.get("layout", {}))
 
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [("replay", "no run with an evaluation"), ("runs", "No run yet"), ("compare", "Choose two")],
+    [("replay", "See Bayesian optimization"), ("runs", "No run yet"), ("compare", "Choose two")],
 )
 def test_an_empty_store_is_explained(page: str, words: str) -> None:
     at = open_page(page)
@@ -38,39 +39,64 @@ def test_a_bad_link_shows_a_sentence(page: str, bad: str, finished: Callable[...
     finished()
     at = open_page(page, **{"run" if page == "replay" else "runs": bad})
     assert not at.exception
-    assert len(at.warning) == 1
+    assert len(at.warning) + len(at.error) == 1
 
 
-def test_replay_shows_the_run_as_it_stood(finished: Callable[..., str], manager: RunManager) -> None:
+def test_a_run_is_shown_as_it_stood(finished: Callable[..., str], manager: RunManager) -> None:
     run_id = finished()
     at = open_page("replay", run=run_id, t="10")
     assert not at.exception
     y = manager.store.evaluations(run_id)["y"]
     assert shown_best(at).replace("−", "-").startswith(f"{y[:10].min():.4g}"[:4])
-    assert at.slider[0].value == 10
+    assert shown_timeline(at)["t"] == 10
+    assert "of 40 evaluations" in said(at)
     expansions = [e["t"] for e in manager.store.events(run_id) if e["event"] == "expanded"]
+    assert [mark["t"] for mark in shown_timeline(at)["marks"]] == expansions
     following = next(t for t in expansions if t > 10)
-    next(b for b in at.button if b.label == "Next expansion").click().run()
-    assert at.slider[0].value == following
+    press(at, "Next expansion")
+    assert shown_timeline(at)["t"] == following
+    assert at.query_params["t"] in (str(following), [str(following)])
     assert f"Algorithm 1 at evaluation {following}" in said(at)
-    at.slider[0].set_value(1).run()
+    press(at, "Back")
+    assert shown_timeline(at)["t"] == following - 1
+    choose(at, 1)
     assert "Algorithm 1" not in said(at)
     assert figure(at)["layout"]["xaxis"]["range"] == [0, 40.4]
+    choose(at, 40)  # the right end
+    assert "t" not in at.query_params
+    assert "Patience T" not in said(at)  # it has ended
 
 
-def test_replay_plays_and_pauses(finished: Callable[..., str]) -> None:
+def test_it_plays_and_pauses(finished: Callable[..., str]) -> None:
     at = open_page("replay", run=finished(), t="5")
-    next(b for b in at.button if b.label == "Play").click().run()
-    assert at.session_state["replay_playing"]
-    next(b for b in at.button if b.label == "Pause").click().run()
-    assert not at.session_state["replay_playing"]
+    press(at, "Play")
+    assert "Pause" in timeline_buttons(at)
+    press(at, "Pause")
+    assert "Play" in timeline_buttons(at)
+    assert shown_timeline(at)["t"] >= 5
+
+
+def test_at_the_right_end_of_a_run_at_work_pause_is_its_own(manager: RunManager) -> None:
+    run_id = manager.launch(parse_flat(SMALL), paused=True)[0]
+    for n in (1, 2, 3):
+        manager.step(run_id)
+        wait_for(lambda n=n: manager.store.get_run(run_id).n_done == n)  # type: ignore[misc]
+    at = open_page("run", run=run_id)
+    assert shown_timeline(at)["live"]
+    assert "Resume" in timeline_buttons(at)
+    press(at, "Back")
+    assert not shown_timeline(at)["live"]
+    assert {"Play", "Step"} <= timeline_buttons(at)
+    press(at, "Step")
+    assert shown_timeline(at)["live"]
+    assert manager.store.get_run(run_id).n_done == 3
 
 
 def test_two_runs_in_lockstep(finished: Callable[..., str]) -> None:
     first, second = finished(), finished(seed=2)
     at = open_page("replay", run=first, **{"with": second}, t="20")
     assert not at.exception
-    shown = [json.loads(c.proto.bytes) for c in at.get("bidi_component") if c.proto.bytes]
+    shown = [data for data in components(at) if "yaxis3" in data.get("layout", {})]
     assert len(shown) == 2
     assert shown[0]["layout"]["yaxis"]["range"] == shown[1]["layout"]["yaxis"]["range"]
 

@@ -22,6 +22,7 @@ from dsebo.analysis.theory import (
     says_something_from,
 )
 from dsebo.charts.theory import phases_figure
+from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreError
 from dsebo.text import number, plain
 from dsebo.ui import session
@@ -43,8 +44,8 @@ BOUNDS = (
         r"O^*\!\left(2\,\varepsilon(d) + \sqrt{(\log T)^{d+1} / T}\right)",
     ),
     (
-        "DSEBO over its H phases, each of T_h evaluations in d_h dimensions (Theorem 5.2)",
-        r"O^*\!\left(2\sum_h \varepsilon(d_h)\,T_h/T + \sqrt{\sum_h (\log T_h)^{d_h+1} / T}\right)",
+        "DSEBO over its H phases, phase j of $T_j$ evaluations in $d_j$ dimensions (Theorem 5.2)",
+        r"O^*\!\left(2\sum_j \varepsilon(d_j)\,T_j/T + \sqrt{\sum_j (\log T_j)^{d_j+1} / T}\right)",
     ),
 )
 HIDDEN = """
@@ -158,7 +159,11 @@ def show_run() -> None:
     if run_id is None:
         st.info("There is no run of DSEBO yet. Launch one on the Run page, then come back.")
         return
-    data = SHARED.data(session.manager().store, run_id)
+    show_bound(SHARED.data(session.manager().store, run_id))
+
+
+def show_bound(data: RunData) -> None:
+    """The phases of one run, as far as it is shown, in the formula of Theorem 5.2."""
     if data.row.minimum is None:
         st.info("F* of this run is not known, so its approximation error cannot be measured.")
         return

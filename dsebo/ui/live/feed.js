@@ -17,10 +17,29 @@ window.dseboFeed = function (component) {
   if (!data) return;
   const wasOpen = !!list.querySelector("details[open]");
   const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue)).reverse();
-  list.replaceChildren(feedTitle(), ...lines.slice(0, SHOWN));
-  if (!lines.length) list.append("Nothing yet. Each convergence will be explained here.");
+  const newest = data.newest ? [newestOf(data.newest)] : [feedTitle()];
+  list.replaceChildren(...newest, ...lines.slice(0, SHOWN));
+  if (!data.newest && !lines.length) list.append("Nothing yet. Each convergence will be explained here.");
   if (lines.length > SHOWN) list.appendChild(earlier(lines.slice(SHOWN), wasOpen));
 };
+
+// What just happened, or what a run amounts to. Its room is kept, so that nothing moves.
+function newestOf(newest) {
+  const box = document.createElement("div");
+  box.className = `feed-newest ${newest.tone ? `feed-${newest.tone}` : ""}`;
+  box.setAttribute("role", "status");
+  const words = document.createElement("div");
+  words.textContent = newest.text;
+  words.title = newest.text;
+  box.appendChild(words);
+  if (newest.grey) {
+    const grey = document.createElement("div");
+    grey.className = "feed-grey";
+    grey.textContent = newest.grey;
+    box.appendChild(grey);
+  }
+  return box;
+}
 
 function feedTitle() {
   const title = document.createElement("h4");

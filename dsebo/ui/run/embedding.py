@@ -23,12 +23,10 @@ def measured(_store: Store, address: str, run_id: str, n_done: int) -> tuple[Emb
         return run, moves(run.embedding, run.points)
 
 
-def show(store: Store, data: RunData) -> None:
-    """The four pictures at a chosen evaluation."""
-    run, moved = measured(store, str(store.engine.url), data.row.id, data.t)
-    best = int(np.nanargmin(data.evaluations["y"].to_numpy(dtype=float))) + 1
-    n = len(run.points)
-    t = st.slider("Evaluation t", 1, n, best, key=f"embedding t {data.row.id}") if n > 1 else 1
+def show(store: Store, data: RunData, t: int) -> None:
+    """The four pictures at evaluation t."""
+    known = data.t if data.ended or not data.changes else data.changes[-1]["t"]
+    run, moved = measured(store, str(store.engine.url), data.row.id, known)
     z = run.points[t - 1]
     larger = [c["d_to"] for c in data.changes if c["event"] == "expanded" and c["d_to"] > len(z)]
     shared = share(run.embedding, z, larger[0] if larger else run.embedding.d_h)

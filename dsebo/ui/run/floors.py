@@ -48,9 +48,15 @@ def switch() -> bool:
     """Whether the reader wants to see the floor; the same on every page."""
     if SWITCH not in st.session_state:
         st.session_state[SWITCH] = st.session_state.get(KEPT, False)
-    wanted = st.toggle("Floor", key=SWITCH, help=HELP)
+    wanted = st.toggle("Reachable", key=SWITCH, help=HELP)
     st.session_state[KEPT] = wanted
     return wanted
+
+
+def turn(on: bool) -> None:
+    """What a link or a demonstration asks for."""
+    st.session_state[KEPT] = on
+    st.session_state.pop(SWITCH, None)
 
 
 def is_on() -> bool:

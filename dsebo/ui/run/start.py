@@ -15,10 +15,18 @@ from dsebo.text import duration, number, plain, size
 from dsebo.ui import links, session
 from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, link_of, to_config
 from dsebo.ui.inputs import card, facts_table
-from dsebo.ui.run.watch import watch
+from dsebo.ui.run import floors, timeline
+from dsebo.ui.run.watch import BESIDE, GHOST, watch
 from objectives.fields import ConfigError
 
 FORM = Form("set")
+PARAMETERS: dict[str, links.Parser] = {
+    "run": links.found_run,
+    BESIDE: links.stored_run,
+    GHOST: links.stored_run,
+    "t": links.evaluation,
+    "reachable": links.yes,
+}
 RUN_IT = "Run it"
 
 
@@ -86,13 +94,18 @@ def opened_run() -> str | None:
     if not params:
         FORM.restore()
         return st.session_state.get("run")
-    asked = links.take(params, {"run": links.an_id, "at": links.evaluation, "ghost": links.stored_run})
-    st.session_state["ghost"] = asked.get("ghost")
+    asked = links.take(params, PARAMETERS)
+    st.session_state[GHOST], st.session_state[BESIDE] = asked.get(GHOST), asked.get(BESIDE)
+    floors.turn(asked.get("reachable", False))
     changes, unusable = read_link(params)
     links.say(unusable)
     run_id = asked.get("run")
+    if run_id is None and BESIDE in asked:  # a replay of two without its first
+        run_id = asked[BESIDE]
     FORM.load(_changes_of(run_id) if run_id is not None and not params else changes)
     remember_run(run_id)
+    if run_id is not None:
+        timeline.open_at(run_id, asked.get("t"))
     return run_id
 
 
@@ -124,8 +137,9 @@ def remember_run(run_id: str | None) -> None:
 
 def link(run_id: str | None, changes: Changes) -> dict[str, str]:
     """The address that shows the same."""
-    ghost = st.session_state.get("ghost")
-    return ({"run": run_id} if run_id else {}) | ({"ghost": ghost} if ghost else {}) | link_of(changes)
+    kept = {"run": run_id, **{name: st.session_state.get(name) for name in (BESIDE, GHOST)}}
+    reachable = {"reachable": "yes"} if run_id and floors.is_on() else {}
+    return {name: value for name, value in kept.items() if value} | reachable | link_of(changes)
 
 
 def launch(changes: Changes) -> str | None:
@@ -197,10 +211,12 @@ def show() -> None:
     if pressed and config is not None and (launched := launch(changes)):
         remember_run(launched)
         st.rerun()
-    links.write(link(run_id, changes))
-    if run_id is not None:
+    address = link(run_id, changes)
+    if run_id is None:
+        links.write(address)
+    else:
         try:
-            watch(run_id)
+            watch(run_id, address)
         except StoreAway:  # the router waits for the database
             raise
         except StoreError as error:
@@ -229,7 +245,7 @@ def demonstration() -> None:
     if st.button(RUN_IT, icon=":material/play_arrow:", type="primary") and (
         run_id := launch(BY_KEY["demo"].changes)
     ):
-        links.go("run", run=run_id)
+        links.go("run", run=run_id, reachable="yes")
 
 
 def _introduction() -> None:

@@ -1,38 +1,36 @@
-"""Where a run stands: progress, best value, dimension, patience, and the newest sentence."""
+"""Where a run stands: progress, best value, dimension, patience, and what just happened."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dsebo.charts.explain import Entry
 from dsebo.runs.data import RunData
 from dsebo.text import count, duration, number
+from dsebo.ui import session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.live import live_status
+from dsebo.ui.refresh import GOES_ON
 
-PATIENCE = "Evaluations without a gain until this subspace counts as converged."
-
-
-def status(data: RunData, entries: list[Entry], key: str, progress: bool = True) -> None:
-    """One component for all of it: each element of a page is a message to each browser."""
-    live_status(
-        {
-            "progress": {"share": min(1.0, data.t / data.row.budget), "text": progress_words(data)}
-            if progress
-            else None,
-            "numbers": numbers(data),
-            "newest": _newest(data, entries),
-        },
-        key=f"status{key}",
-    )
+PATIENCE = "Evaluations without a gain above α until this subspace counts as converged; a gain restarts it."
+STATE_WORDS = {
+    "queued": "Waiting for a free place: others are at work. It starts by itself.",
+    "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
+    "Resume carries on as if nothing had happened.",
+    "stalled": "No sign of life from the process that worked on this run. Resume takes it over.",
+    "cancelled": "Cancelled.",
+    "paused": "Paused. Step makes one evaluation, Resume lets it run.",
+}
+IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
+INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume carries on. The reason:"
 
 
-def numbers(data: RunData) -> list[dict[str, Any]]:
-    """Label and value of each; patience with the share that is left."""
+def numbers(data: RunData, live: bool = True) -> list[dict[str, Any]]:
+    """Label and value of each; patience with the share that is left, while there is something to wait for."""
     found: list[dict[str, Any]] = [{"label": "Best value", "value": number(data.best)}]
     if data.d is not None:
         found.append({"label": "Dimension d", "value": str(data.d)})
-    if data.patience is not None and not data.ended:
+    if data.patience is not None and not (data.ended and live):
         since, T = data.patience
         left = max(0, T - since)
         found.append(
@@ -46,28 +44,51 @@ def numbers(data: RunData) -> list[dict[str, Any]]:
     return found
 
 
-def progress_words(data: RunData) -> str:
+def progress_words(data: RunData, live: bool = True) -> str:
     """`212 of 500 evaluations · 9.8 per second · 29 s left`."""
     row = data.row
     words = [f"{data.t} of {count(row.budget, 'evaluation')}"]
-    rate = SHARED.rate(row.id) if row.state == "running" else None
+    rate = SHARED.rate(row.id) if row.state == "running" and live else None
     if rate:
         words += [f"{number(rate, 2)} per second", f"{duration((row.budget - data.t) / rate)} left"]
-    elif data.ended and row.seconds:
+    elif data.ended and live and row.seconds:
         words.append(f"{duration(row.seconds)} of computing")
     return " · ".join(words)
 
 
-def _newest(data: RunData, entries: list[Entry]) -> str:
+def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, str]:
+    """What is to be known of the run at this moment, in words; `live`: as it stands now."""
+    if not live:
+        return {"text": entries[0].in_words if entries else _nothing_yet(data), "tone": ""}
+    state, tone = _state(data)
+    told = _newest(data, entries)
+    imported = f" {IMPORTED_WORDS}" if data.row.imported else ""
+    return {"text": f"{state} {told}{imported}".strip(), "tone": tone}
+
+
+def _state(data: RunData) -> tuple[str, str]:
+    """What a state means that is not plain work, and why it ended where nobody had asked for that."""
+    row = data.row
+    if waiting := session.manager().waiting(row.id):
+        return f"{waiting} {GOES_ON}", "warning"
+    if row.state == "failed":
+        return f"This run failed. {row.error or 'No reason was recorded.'}", "error"
+    if row.state in ("interrupted", "stalled") and row.error:
+        return f"{INTERRUPTED} {row.error}", "warning"
+    tone = "warning" if row.state in ("interrupted", "stalled") else ""
+    return STATE_WORDS.get(row.state, ""), tone
+
+
+def _newest(data: RunData, entries: Sequence[Entry]) -> str:
     """What a run that has ended amounts to; else what happened last."""
-    if data.ended and data.t >= data.row.n_done and (conclusion := data.conclusion):
+    if data.ended and (conclusion := data.conclusion):
         return conclusion
     return entries[0].in_words if entries else _nothing_yet(data)
 
 
 def _nothing_yet(data: RunData) -> str:
     if data.t == 0:
-        return "The first evaluation is under way."
+        return "" if data.row.state == "queued" else "The first evaluation is under way."
     if data.row.method != "dsebo":
         return "This method has no subspace: only its best value is followed."
     return "No subspace has converged yet: the search goes on at its first dimension."

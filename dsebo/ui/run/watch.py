@@ -1,141 +1,207 @@
-"""A run on the page: where it stands, its charts, and what just happened, in words."""
+"""A run on the page, live or as it stood: its timeline, its charts, and under them why."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from dsebo.charts.explain import feed, steps
-from dsebo.charts.minds import mind_sketch
-from dsebo.charts.run import sketch_of
+from dsebo.charts.explain import feed
+from dsebo.charts.run import common_span, sketch_of
 from dsebo.charts.scales import Scale, default_scale
-from dsebo.runs.data import CHANGES, RunData
-from dsebo.store.errors import StoreError
+from dsebo.runs.data import RunData
+from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import plain, setting_line
-from dsebo.ui import controls, links, session
+from dsebo.ui import controls, inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale, segmented
-from dsebo.ui.live import live_chart, live_feed
-from dsebo.ui.refresh import GOES_ON, Look, keep_watching, pace
-from dsebo.ui.run import floors
-from dsebo.ui.run.status import status
+from dsebo.ui.live import live_chart, live_sentence, live_status
+from dsebo.ui.refresh import Look, keep_watching, pace
+from dsebo.ui.run import again, floors, panel, timeline
+from dsebo.ui.run.status import numbers, progress_words, sentence
 from dsebo.ui.wire import Frame
 
-STATE_WORDS = {
-    "queued": "Waiting for a free place: others are at work. It starts by itself.",
-    "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
-    "Resume carries on as if nothing had happened.",
-    "stalled": "No sign of life from the process that worked on this run. Resume takes it over.",
-    "cancelled": "Cancelled. What it found until then is below.",
-    "paused": "Paused. Step makes one evaluation, Resume lets it run.",
-}
-IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
-INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume carries on. The reason:"
 MOST_SIBLINGS = 20
+GHOST, BESIDE = "ghost", "with"  # in the session and in the address
+
+Link = Callable[[Mapping[str, str]], None]
 
 
-def watch(run_id: str) -> None:
-    """The run, refreshed by itself until it ends.
+def watch(run_id: str, link: Mapping[str, str]) -> None:
+    """The run, refreshed by itself until it ends or as long as it is played.
 
     Its name, buttons and the look of its charts stand outside of what the timer draws again: they
     change with the run's state or by a click, and then the whole page is drawn.
     """
-    data = _data(run_id)
-    siblings(data.row)
+    runs = [_data(run_id), *_beside(run_id)]
+    row = runs[0].row
     controls.head(
-        data.row.name,
-        data.row.state,
-        setting_line(data.row.config),
-        lambda: controls.run_controls(data.row),
-        data.row.id,
+        row.name, row.state, setting_line(row.config), lambda: _controls(runs), row.id, place="run-head"
     )
-    with st.container(horizontal=True, vertical_alignment="center", key="look"):
-        scale = choose_scale(f"scale {data.row.id}", default_scale(data.row.minimum))
-        floors.switch()
-    keep_watching(lambda: _look(data.row.id), lambda data: _show(data, scale))
-
-
-def _show(data: RunData, scale: Scale) -> None:
-    show_state(data.row)
-    show_run(data, scale, live=True)
+    with st.container(key="stage"):
+        with st.container(horizontal=True, vertical_alignment="center", key="look"):
+            part = links.choose_part(panel.PARTS, "run part")
+            scale = choose_scale(f"scale {row.id}", default_scale(row.minimum))
+            floors.switch()
+            siblings(row)
+        ids = [run.row.id for run in runs]
+        keep_watching(lambda: _look(ids), lambda runs: _show(runs, scale, part, link))
 
 
 def _data(run_id: str) -> RunData:
     return SHARED.data(session.manager().store, run_id)
 
 
-def _look(run_id: str) -> Look[RunData]:
-    data = _data(run_id)
-    every = None if data.ended else pace(run_id, data.row.state in ("paused", "queued"))
-    return Look(data, data.row.state, every)
+def _beside(run_id: str) -> list[RunData]:
+    """The second run of a lockstep, if there is one."""
+    other = st.session_state.get(BESIDE)
+    try:
+        return [_data(other)] if other and other != run_id else []
+    except StoreAway:
+        raise
+    except StoreError:  # it has been deleted for good meanwhile
+        return []
+
+
+def _look(ids: Sequence[str]) -> Look[list[RunData]]:
+    runs = [_data(run_id) for run_id in ids]
+    timeline.advance(runs)
+    plays = timeline.is_playing(runs)
+    at_work = [run for run in runs if not run.ended]
+    every = timeline.TICK if plays else None
+    if at_work and not plays:
+        every = pace(ids[0], all(run.row.state in ("paused", "queued") for run in at_work))
+    begun = tuple((run.row.state, bool(run.changes)) for run in runs)
+    return Look(runs, (begun, plays), every)
+
+
+def _controls(runs: Sequence[RunData]) -> None:
+    """What can be done with the run, beside what its timeline has."""
+    controls.run_controls(runs[0].row, timeline.SPEED, timeline.SPEEDS, timeline.USUAL)
+    again.fork(runs[0])
+    again.run_again(runs[0].row)
+    with st.popover("More", help="Another run beside this one or behind it; more evaluations."):
+        _choose_other("Beside it, in lockstep", BESIDE)
+        _choose_other("Behind it, in grey", GHOST)
+        controls.extend(runs[0].row)
+
+
+def _choose_other(title: str, place: str) -> None:
+    chosen = inputs.choose_run(title, f"choose {place}", st.session_state.get(place), none=True)
+    if chosen != st.session_state.get(place):
+        st.session_state[place] = chosen
+        st.rerun()
 
 
 def siblings(row: RunRow) -> None:
     """The repeats that were launched together, by seed."""
+    if not row.group:
+        return
     rows = session.manager().store.list_runs(RunFilter(group=row.group), limit=MOST_SIBLINGS)
     rows = [other for other in rows if {**other.config, "seed": row.seed} == row.config]
-    if not row.group or len(rows) < 2:
+    if len(rows) < 2:
         return
     seeds = {other.seed: other.id for other in sorted(rows, key=lambda other: other.seed)}
-    with st.container(horizontal=True, vertical_alignment="center", key="siblings"):
-        st.markdown("Seed", width="content")
-        seed = segmented("Seed", list(seeds), f"seed {row.id}", row.seed)
-        if st.button("Compare them", type="tertiary"):
-            links.go("experiments", show="compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
+    st.markdown("Seed", width="content")
+    seed = segmented("Seed", list(seeds), f"seed {row.id}", row.seed)
+    if st.button("Compare them", type="tertiary"):
+        links.go("experiments", show="compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
     if seed != row.seed:
         st.session_state["run"] = seeds[seed]
         st.rerun()
 
 
-def show_state(row: RunRow) -> None:
-    """What a state means that is not plain work, and why it ended where nobody had asked for that."""
-    if row.imported:
-        st.info(IMPORTED_WORDS)
-    if waiting := session.manager().waiting(row.id):
-        st.warning(f"{plain(waiting)} {GOES_ON}")
-    elif row.state == "failed":
-        st.error(f"This run failed. {plain(row.error or 'No reason was recorded.')}")
-    elif row.state in ("interrupted", "stalled") and row.error:
-        st.warning(f"{INTERRUPTED} {plain(row.error)}")
-    elif row.state in STATE_WORDS:
-        st.info(STATE_WORDS[row.state])
+# --- what is drawn again and again -----------------------------------------------------------------
 
 
-def show_run(
-    data: RunData, scale: Scale, key: str = "", stacked: bool = False, live: bool = False, **drawing: Any
-) -> None:
-    """Where it stands, the charts, the feed and the formula; one choice is shown in all."""
-    place = f"chosen{key} {data.row.id}"
-    if floors.is_on() and "floor" not in data.evaluations:
-        data = floors.with_floor(data)
-    entries = feed(data.events)
-    status(data, entries, key, live)
-    if not data.t and data.row.state == "queued":
-        return
-    if live and floors.is_on():
-        floors.explain([data])
-    if live and (ghost := _ghost(data.row)) is not None:
+def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, str]) -> None:
+    t = timeline.shown_t(runs)
+    links.write({**link, **({} if t is None else {"t": str(t)})})
+    whole = [floors.with_floor(run) for run in runs] if floors.is_on() else list(runs)
+    shown = whole if t is None else [run.until(t) for run in whole]
+    first = shown[0]
+    bar = {
+        "progress": {"text": progress_words(first, t is None)},
+        "numbers": numbers(first, t is None),
+        "timeline": timeline.timeline(runs),
+    }
+    timeline.handle(runs, live_status(bar, key="status"))
+    if len(runs) == 1:
+        _show_one(first, whole[0], scale, part, t is None)
+    else:
+        _show_two(shown, whole, scale, part, t is None)
+    if floors.is_on():
+        with st.container(key="reachable"):
+            floors.explain(runs)
+
+
+def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool) -> None:
+    ghost = _ghost(data.row)
+    drawing: dict[str, Any] = {"axis_end": _axis_end([whole], ghost)}
+    if not live:  # the axes stay as they will be
+        drawing["value_range"] = common_span([whole, *([ghost] if ghost else [])], scale)
+        drawing["largest_d"] = _largest_d([whole])
+    if ghost is not None:
         drawing["ghost"] = ghost
-        st.caption(f"In grey: {plain(ghost.row.name)}, {plain(setting_line(ghost.row.config))}")
+    _chart(data, scale, "", drawing)
+    entries = feed(data.events)
+    newest = sentence(data, entries, live)
+    if ghost is not None:
+        newest["grey"] = f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}"
+    live_sentence(newest, key="sentence")
+    with st.container(horizontal=part == "why", gap="large", key="beside" if part == "why" else "panel"):
+        panel.show(part, data, whole, entries)
+
+
+def _show_two(
+    shown: Sequence[RunData], whole: Sequence[RunData], scale: Scale, part: str, live: bool
+) -> None:
+    """Two runs in lockstep, each with its numbers over its charts."""
+    alike = len({json.dumps(run.row.config["objective"]) for run in whole}) == 1
+    end, largest = _axis_end(whole, None), _largest_d(whole)
+    columns = st.columns(len(shown), gap="large")
+    for column, data, all_of_it, key in zip(columns, shown, whole, "ab", strict=True):
+        span = common_span(whole if alike else [all_of_it], scale)
+        with column:
+            if key == "b":
+                controls.heading(data.row.name, data.row.state, setting_line(data.row.config), data.row.id)
+            else:
+                st.markdown(f"#### {plain(data.row.name)}")
+                st.caption("As above")
+            _chart(data, scale, key, {"axis_end": end, "value_range": span, "largest_d": largest})
+            entries = feed(data.events)
+            live_sentence(sentence(data, entries, live), key=f"sentence{key}")
+            with st.container(key=f"stacked{key}"):
+                panel.show(part, data, all_of_it, entries, key)
+
+
+def _axis_end(runs: Sequence[RunData], ghost: RunData | None) -> int:
+    """The whole budget while there is something to come; then what was made of it."""
+    ends = [run.t if run.row.state in ("cancelled", "failed") else run.row.budget for run in runs]
+    return max(1, *ends, *(run.t for run in runs), ghost.t if ghost else 0)
+
+
+def _largest_d(runs: Sequence[RunData]) -> float | None:
+    """The largest subspace that any of them comes to."""
+    return max((float(run.evaluations["d"].max()) for run in runs if run.t), default=None)
+
+
+def _chart(data: RunData, scale: Scale, key: str, drawing: dict[str, Any]) -> None:
+    place = panel.chosen_place(data, key)
     figure = _figure(data, scale, st.session_state.get(place), **drawing)
-    _choose(place, live_chart(figure, key=f"chart{key}"))
-    beside = "stacked" if stacked else "beside"  # one element where two columns would be three
-    with st.container(horizontal=not stacked, gap="large", key=f"{beside}{key}"):
-        event = data.chosen(st.session_state.get(place))
-        shown = [{"t": entry.t, "text": entry.in_words, "choose": entry.kind in CHANGES} for entry in entries]
-        _choose(place, live_feed(shown, event["t"] if event else None, key=f"feed {place}"))
-        _show_formula(data, place)
-    if (mind := mind_sketch(data.events, data.row.budget)) is not None:
-        live_chart(SHARED.figure(("mind", data.row.id, data.t, len(data.events)), lambda: mind), f"mind{key}")
+    panel.choose(place, live_chart(figure, key=f"chart{key}"))
 
 
 def _ghost(row: RunRow) -> RunData | None:
     """The run to draw behind it: that of the address, else its own; None where it is gone."""
-    run_id = st.session_state.get("ghost") or row.ghost
+    run_id = st.session_state.get(GHOST) or row.ghost
     try:
         ghost = None if run_id in (None, row.id) else _data(run_id)
+    except StoreAway:
+        raise
     except StoreError:
         return None
     return None if ghost is None or ghost.row.deleted_at is not None else ghost
@@ -156,21 +222,3 @@ def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> 
         data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
     )
     return SHARED.figure(key, lambda: sketch_of(data, scale, chosen, **drawing))
-
-
-def _choose(place: str, clicked: int | None) -> None:
-    """A click on a convergence shows it everywhere."""
-    if clicked is not None and clicked != st.session_state.get(place):
-        st.session_state[place] = clicked
-        st.rerun(scope="fragment")
-
-
-def _show_formula(data: RunData, place: str) -> None:
-    """Algorithm 1 with the numbers of the chosen convergence."""
-    event = data.chosen(st.session_state.get(place))
-    if event is None or data.row.method != "dsebo":
-        return
-    config = data.config_at(event["t"])
-    lines = steps(event, config["optimizer"], config["budget"])
-    body = "\n\n".join(f":gray[{step.words}]\n\n$$\n{step.latex}\n$$" for step in lines)
-    st.markdown(f"#### Algorithm 1 at evaluation {event['t']}\n\n{body}")
