@@ -13,7 +13,10 @@ from dsebo.config import METHOD, METHODS, RunConfig, flat_config
 from objectives import KINDS
 from objectives.base import ObjectiveConfig
 
-SYMBOLS = {"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"}
+SYMBOLS = {
+    **{"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"},
+    **{"L_min": "Lₘᵢₙ", "L_max": "Lₘₐₓ", "C_p": "Cₚ", "n_init": "n₀"},
+}
 NAMED = ("function", "method")  # whose values are names that need no field before them
 _CHANGES = {
     "scale=dsebo": "DSEBO's scale",
@@ -193,9 +196,9 @@ def joined(said: Sequence[str]) -> str:
 
 
 def brief(objective: Mapping[str, Any]) -> list[str]:
-    """`D = 1000`, `d_e = 30`, `c = 1`: what a title says of an objective beside its name."""
+    """`D = 1000`, `dₑ = 30`, `c = 1`: what a title says of an objective beside its name."""
     kind = KINDS.get(objective.get("kind", "embedded"), ObjectiveConfig)
-    return [f"{name} = {value_text(objective[name])}" for name in kind.brief]
+    return [part(name, objective[name]) for name in kind.brief]
 
 
 MOST_CHANGES = 3  # that a name mentions

@@ -47,7 +47,7 @@ def test_what_a_user_wrote_is_never_markup() -> None:
 
 def test_a_setting_in_one_line() -> None:
     line = words.setting_line(RunConfig().model_dump(mode="json"))
-    assert line == ("Sphere · D = 1000 · d_e = 30 · c = 1 · β = 12 · d from 5 to 100 · budget 500 · seed 1")
+    assert line == ("Sphere · D = 1000 · dₑ = 30 · c = 1 · β = 12 · d from 5 to 100 · budget 500 · seed 1")
 
 
 def test_a_name_tells_runs_apart() -> None:

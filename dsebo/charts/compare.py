@@ -9,13 +9,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dsebo.analysis.curves import SEEDS, BandKind, group_runs, summary
-from dsebo.charts.curves import curves_figure, curves_of
+from dsebo.charts.curves import band_words, curves_figure, curves_of
 from dsebo.charts.scales import References, Scale, default_scale
-from dsebo.charts.theme import Style, styles_for
+from dsebo.charts.theme import Style, captioned, styles_for
 from dsebo.config import differing, flat_config
 from dsebo.paper.tables import paper_rows
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
+from dsebo.text import setting_line
 
 Number = TypeVar("Number", int, float)
 OURS, PAPER, FILES = "this software", "the paper", "imported files"
@@ -43,9 +44,20 @@ def figure_of_groups(
         d_e=_common([row.config["objective"].get("d_e") for row in rows]),
     )
     curves = {label: [curves_of(run) for run in group] for label, group in groups.items()}
-    return curves_figure(
-        curves, kind, scale, styles=_styles(groups), lines=lines, singles=singles, slopes=True, split=split
+    styles = _styles(groups)
+    figure = curves_figure(
+        curves, kind, scale, styles=styles, lines=lines, singles=singles, slopes=True, split=split
     )
+    return captioned(figure, _caption(groups, kind))
+
+
+def _caption(groups: Mapping[str, Sequence[RunData]], kind: BandKind) -> str:
+    """What all runs share, and what lines and bands are."""
+    told = [setting_line(run.row.config).split(" · ") for group in groups.values() for run in group]
+    shared = [part for part in (told[0] if told else []) if all(part in other for other in told)]
+    sizes = [len(group) for group in groups.values()]
+    words = [band_words(kind, sizes)] if max(sizes, default=0) > 1 else []
+    return " · ".join([*shared, *words])
 
 
 def _styles(groups: Mapping[str, Sequence[RunData]]) -> dict[str, Style]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,9 +31,6 @@ NAMES = {
     "slopes": ("Slopes: what each added dimension gained", "slope sᵢ"),
 }
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "pentagon")
-COLUMNS = ((26, 3), (50, 2), (math.inf, 1))  # of the legend, by the characters of its longest name
-WIDTHS = {3: 0.26, 2: 0.42, 1: 0.8}  # share of the width that an entry of so many columns has
-LEGEND_ROW, MOST_ROWS = 31, 10  # px; more rows than that are scrolled
 OUT_OF_REACH = theme.faint(theme.PURPLE, 0.25)  # below the floor: only a larger d removes it; hatched too
 WITHIN_REACH = theme.faint(theme.BLUE, 0.35)  # above it: only more evaluations remove it
 AREA_WIDTH, AREA_HEIGHT = 0.25, 0.17  # shares of a row that the name of an area needs
@@ -128,7 +124,7 @@ def curves_figure(
     styles = styles or {label: theme.series_style(index) for index, label in enumerate(groups)}
     names = {label: f"{label} (n = {len(group)})" for label, group in begun.items()}
     longest = max((len(curve.best) for curve in curves), default=1)
-    sketch = _frame(rows, end or longest, list(names.values()))
+    sketch = _frame(rows, end or longest)
     sketch.layout |= {"uirevision": f"{file} {scale}"}
     sketch.layout["meta"] |= {"file": file}
     _draw_floors(sketch, begun, styles, split, kind, lines.minimum, scale, between)
@@ -151,32 +147,26 @@ def curves_figure(
     return sketch.figure()
 
 
-def _frame(rows: Rows, end: int, names: Sequence[str]) -> Sketch:
-    """Axes, titles, and a legend above them: in columns where there is room, else in one."""
-    longest = max(map(len, names), default=0)
-    columns = next(count for most, count in COLUMNS if longest <= most)
-    wide, narrow = (_with_legend(len(rows), len(names), count) for count in (columns, 1))
-    layout = theme.base_layout(0) | wide
+def band_words(kind: BandKind, sizes: Sequence[int]) -> str:
+    """What the lines and bands over groups of so many runs are, for a caption."""
+    bands = " and quartiles" if kind == "median" else " ± standard deviation"
+    few = f"; of fewer than {FEWEST} runs, each of them" if min(sizes) < FEWEST else ""
+    return f"{kind}{bands if max(sizes) >= FEWEST else ''} over the seeds{few}"
+
+
+def _frame(rows: Rows, end: int) -> Sketch:
+    """Axes, titles, and a legend above them, for which `figure.js` makes room."""
+    layout = theme.base_layout(HEIGHTS[len(rows)])
+    layout["margin"] |= {"t": 40, "r": theme.RIGHT}
     layout |= {
         "showlegend": True,
+        "legend": theme.legend_above(),
         "hovermode": "x unified",
         "hoversubplots": "axis",
-        "meta": {"save": True, "narrow": narrow},
+        "meta": {"save": True},
         "xaxis": theme.iteration_axis(end, f"y{len(rows)}" if len(rows) > 1 else "y"),
     }
     return theme.stacked_rows(layout, rows, NAMES)
-
-
-def _with_legend(rows: int, entries: int, columns: int) -> dict[str, Any]:
-    """Height, margin and legend with so many columns."""
-    room = LEGEND_ROW * min(MOST_ROWS, math.ceil(entries / columns))
-    layout = theme.base_layout(HEIGHTS[rows] + room)
-    width = {"entrywidthmode": "fraction", "entrywidth": WIDTHS[columns]}
-    return {
-        "height": layout["height"],
-        "margin": {**layout["margin"], "t": 48 + room, "r": theme.RIGHT},
-        "legend": theme.legend_above() | width,
-    }
 
 
 def draw_band(

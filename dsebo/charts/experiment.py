@@ -71,7 +71,6 @@ def overlay_figure(
 # --- response: the final value against what varies ---
 
 HEIGHT, HEAD, FOOT = 320, 44, 56  # px
-LEGEND_ROW = 30  # px
 TITLE = "Final value, lower is better"
 WIDE, NARROW = 3, 1  # functions side by side, each with axes of its own; a phone has the second
 GAP, BELOW = 0.14, 84  # share of the width, and px of the height, between two of them
@@ -105,10 +104,9 @@ def response_figure(
 def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[str, Any]:
     """With so many functions side by side."""
     rows = -(-len(responses) // columns)
-    legend = LEGEND_ROW * -(-lines // 3)
     inside = rows * HEIGHT + (rows - 1) * BELOW
-    layout = theme.base_layout(HEAD + legend + inside + FOOT)
-    layout["margin"] |= {"t": HEAD + legend, "b": FOOT, "r": theme.RIGHT}
+    layout = theme.base_layout(HEAD + inside + FOOT)
+    layout["margin"] |= {"t": HEAD, "b": FOOT, "r": theme.RIGHT}
     layout |= {"hovermode": "closest", "showlegend": bool(lines), "legend": theme.legend_above()}
     notes = []
     width = (1 - GAP * (columns - 1)) / columns

@@ -1,20 +1,31 @@
-// How a figure of dsebo.charts is drawn at a given size, on a page, in a report and in a file alike.
+// How a figure of dsebo.charts is drawn at a given size: on a page, in a report and in a file alike.
 // `ink` is what the ground asks for: the colours of text and background, and the font.
 
 window.dseboFigure = (function () {
   const NARROW = 480; // px: a phone, a column of a paper
   const FEW_COLUMNS = 700; // px: below it a figure of many panels has fewer side by side
-  const LINE = 18; // px between two lines of words
-  const LABEL = 76; // px that the words over a bar take
+  const SIZE = 14; // px: of words
+  const LINE = 18; // px: between two lines of words
+  const LEGEND_ROW = 31; // px
+  const MOST_ROWS = 10; // of a legend on a page; more are scrolled
+  const MARK = 50; // px: the piece of a line before its name in a legend, and the air around both
+  const LABEL = 76; // px: the words over a bar
+  const isName = (note) => note.name === "beside";
+  const isBar = (note) => (note.name || "").startsWith("bar");
 
-  function layout(given, ink, width, height) {
+  function layout(figure, ink, width, height, whole_legend) {
+    const given = figure.layout;
     const rearranged = width < FEW_COLUMNS ? (given.meta || {}).narrow : null;
     const whole = { ...given, ...rearranged };
     if (height) whole.height = height;
     const narrow = width < NARROW && whole.margin.l > 60;
-    if (narrow) whole.margin = { ...whole.margin, l: 56 };
+    whole.margin = { ...whole.margin };
+    if (narrow) whole.margin.l = 56;
+    const besides = (whole.annotations || []).filter(isName).map((note) => measure(note.text, ink) + 10);
+    whole.margin.r = Math.max(whole.margin.r, ...besides);
+    if (whole.showlegend && whole.legend.yanchor === "top") legend(whole, figure, ink, width, whole_legend);
     stack(whole);
-    const notes = spread(whole, withoutCollisions(whole, width));
+    const notes = spread(whole, inRoom(whole, withoutCollisions(whole, width), ink, width));
     const words = window.dseboWords[isDark(ink.background) ? "dark" : "light"];
     return {
       ...whole,
@@ -31,6 +42,15 @@ window.dseboFigure = (function () {
     };
   }
 
+  // px that the longest line of a text takes.
+  let canvas = null;
+  function measure(text, ink) {
+    canvas = canvas || document.createElement("canvas").getContext("2d");
+    canvas.font = `${SIZE}px ${ink.font}`;
+    const lines = text.split("<br>").map((line) => line.replace(/<[^>]*>/g, ""));
+    return Math.ceil(Math.max(...lines.map((line) => canvas.measureText(line).width)));
+  }
+
   // A colour as the page computes it: #rrggbb or rgb(r, g, b).
   function isDark(colour) {
     const parts = colour.startsWith("#")
@@ -41,6 +61,30 @@ window.dseboFigure = (function () {
 
   const inside = (whole) => whole.height - whole.margin.t - whole.margin.b;
   const axisOf = (ref) => `yaxis${ref.split(" ")[0].slice(1)}`;
+  const namesOf = (figure) =>
+    figure.data.filter((trace) => trace.name && trace.showlegend !== false).map((trace) => trace.name);
+
+  // Above the figure, over its whole width: as many columns as the longest name allows.
+  function legend(whole, figure, ink, width, all) {
+    const names = namesOf(figure);
+    const longest = Math.max(0, ...names.map((name) => measure(name, ink)));
+    const along = width - whole.margin.l - whole.margin.r; // what Plotly fills before it begins a row
+    const columns = Math.max(1, Math.floor(along / (longest + MARK)));
+    const rows = Math.ceil(names.length / columns);
+    const tallest = Math.max(1, ...names.map((name) => name.split("<br>").length)) - 1;
+    const room = (LEGEND_ROW + LINE * tallest) * (all ? rows : Math.min(rows, MOST_ROWS)) + 4;
+    whole.legend = {
+      ...whole.legend,
+      xref: "container",
+      x: 8 / width,
+      y: 1 - 4 / (whole.height + room),
+      entrywidthmode: "pixels",
+      entrywidth: longest + 4,
+      maxheight: Math.max(2, room + 4),
+    };
+    whole.margin.t += room;
+    whole.height += room;
+  }
 
   // Rows over one x axis, equally tall at any height: `theme.stacked_rows` does the same.
   function stack(whole) {
@@ -58,15 +102,14 @@ window.dseboFigure = (function () {
   // Names beside a row: each at its line, moved up or down where two would stand on each other.
   function spread(whole, notes) {
     const shifts = new Map();
-    const rows = new Set(notes.filter((n) => n.name === "beside").map((n) => n.yref));
-    for (const row of rows) {
+    for (const row of new Set(notes.filter(isName).map((note) => note.yref))) {
       const axis = whole[axisOf(row)];
       if (!axis || !axis.range) continue;
       const domain = axis.domain || [0, 1];
       const height = inside(whole) * (domain[1] - domain[0]);
       const [low, high] = axis.range;
       const names = notes
-        .filter((n) => n.name === "beside" && n.yref === row)
+        .filter((note) => isName(note) && note.yref === row)
         .map((note) => ({
           note,
           at: ((note.y - low) / (high - low)) * height,
@@ -86,7 +129,7 @@ window.dseboFigure = (function () {
       }
       names.forEach((name, i) => shifts.set(name.note, place[i] - name.at));
     }
-    return notes.map((n) => (shifts.has(n) ? { ...n, yshift: shifts.get(n) } : n));
+    return notes.map((note) => (shifts.has(note) ? { ...note, yshift: shifts.get(note) } : note));
   }
 
   // Words over bars: those of the chosen one first, then from the newest on, as long as they cover
@@ -97,19 +140,46 @@ window.dseboFigure = (function () {
     if (!budget) return notes;
     const room = width - whole.margin.l - whole.margin.r;
     const bars = notes
-      .filter((n) => (n.name || "").startsWith("bar"))
+      .filter(isBar)
       .map((note) => ({ note, at: (note.x / (budget * 1.01)) * room }))
       .map((bar) => ({ ...bar, middle: Math.max(LABEL / 2, Math.min(bar.at, room - LABEL / 2)) }));
     const chosen = (bar) => bar.note.name === "bar chosen";
+    const covered = (bar, middle) =>
+      bars.filter(
+        (other) => other !== bar && other.note.y > bar.note.y && Math.abs(other.at - middle) < LABEL / 2 + 4,
+      );
     const shown = [];
     for (const bar of [...bars].sort((a, b) => chosen(b) - chosen(a) || b.at - a.at)) {
-      const covers = (other) => other !== bar && Math.abs(other.at - bar.middle) < LABEL / 2;
       const clear = shown.every((other) => Math.abs(other.middle - bar.middle) > LABEL);
-      const over = bars.some((other) => covers(other) && other.note.y > bar.note.y);
-      if (chosen(bar) || (bar.note.text && clear && !over)) shown.push(bar);
+      if (chosen(bar)) shown.push({ ...bar, middle: moved(bar.middle, covered(bar, bar.middle), room) });
+      else if (bar.note.text && clear && !covered(bar, bar.middle).length) shown.push(bar);
     }
     const words = shown.map(({ note, at, middle }) => ({ ...note, xshift: middle - at }));
-    return [...notes.filter((n) => !(n.name || "").startsWith("bar")), ...words];
+    return [...notes.filter((note) => !isBar(note)), ...words];
+  }
+
+  // The name of an area stays in its row, and an arrow to it comes from where there is room.
+  function inRoom(whole, notes, ink, width) {
+    const room = width - whole.margin.l - whole.margin.r;
+    return notes.map((note) => {
+      if (note.name !== "area") return note;
+      const at = (note.x / whole.xaxis.range[1]) * room;
+      const long = measure(note.text, ink) + 6;
+      if (note.showarrow) {
+        return at + note.ax + long < room ? note : { ...note, ax: -note.ax, xanchor: "right" };
+      }
+      return { ...note, xshift: Math.max(long / 2, Math.min(at, room - long / 2)) - at };
+    });
+  }
+
+  // Away from the taller bars beside it, where they stand on one side only.
+  function moved(middle, taller, room) {
+    const far = LABEL / 2 + 6;
+    if (!taller.length) return middle;
+    const left = Math.min(...taller.map((bar) => bar.at)) - far;
+    const right = Math.max(...taller.map((bar) => bar.at)) + far;
+    const to = middle - left < right - middle ? left : right;
+    return to < far || to > room - far || Math.abs(to - middle) > far ? middle : to;
   }
 
   // Words over the data are legible; in a narrow figure titles and axis names move to the left.
@@ -124,5 +194,86 @@ window.dseboFigure = (function () {
     return there;
   }
 
-  return { layout, isDark };
+  // --- files: dark on white, whatever the page looks like, with the settings in words below ---
+
+  const FONT = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"; // one of them is anywhere
+  const PAPER = { text: "#1F2328", background: "#FFFFFF", font: FONT };
+  const SUBSCRIPTS = { ₐ: "a", ₑ: "e", ₕ: "h", ᵢ: "i", ⱼ: "j", ₗ: "l", ₘ: "m", ₙ: "n", ₚ: "p", ₓ: "x" };
+
+  // Fonts of paper lack the letters of subscripts.
+  function typeset(text) {
+    const plain = (letters) => [...letters].map((letter) => SUBSCRIPTS[letter]).join("");
+    return text.replace(/[ₐₑₕᵢⱼₗₘₙₚₓ]+/g, (letters) => `<sub>${plain(letters)}</sub>`);
+  }
+
+  // Every name, title and note of a figure, typeset.
+  function typesetAll(figure) {
+    const within = (part) => {
+      if (Array.isArray(part)) return part.map(within);
+      if (!part || typeof part !== "object" || ArrayBuffer.isView(part)) return part;
+      const entries = Object.entries(part).map(([key, value]) => {
+        return [key, key === "text" && typeof value === "string" ? typeset(value) : within(value)];
+      });
+      return Object.fromEntries(entries);
+    };
+    const named = (trace) => (trace.name ? { ...trace, name: typeset(trace.name) } : trace);
+    return { data: figure.data.map(named), layout: within(figure.layout) };
+  }
+
+  function wrapped(text, ink, width) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      const longer = lines[lines.length - 1] ? `${lines[lines.length - 1]} ${word}` : word;
+      if (longer !== word && measure(longer, ink) > width) lines.push(word);
+      else lines[lines.length - 1] = longer;
+    }
+    return lines;
+  }
+
+  // {data, layout} of a file of that size, which grows with its legend and its caption.
+  function onPaper(given, width, height) {
+    const figure = typesetAll(given);
+    figure.data = figure.data.map((trace) =>
+      trace.name ? { ...trace, name: wrapped(trace.name, PAPER, width - MARK - 16).join("<br>") } : trace,
+    );
+    const whole = layout(figure, PAPER, width, height, true);
+    whole.paper_bgcolor = whole.plot_bgcolor = PAPER.background;
+    const caption = (whole.meta || {}).caption;
+    if (caption) {
+      const lines = wrapped(typeset(caption), PAPER, width - 24);
+      const place = { xref: "paper", x: 0, xanchor: "left", xshift: 8 - whole.margin.l };
+      const below = { yref: "paper", y: 0, yanchor: "top", yshift: -whole.margin.b };
+      const words = { text: lines.join("<br>"), align: "left", showarrow: false, name: "caption" };
+      whole.annotations = [...whole.annotations, { ...words, ...place, ...below }];
+      const room = LINE * lines.length + 12;
+      whole.margin.b += room;
+      whole.height += room;
+    }
+    return { data: figure.data, layout: whole };
+  }
+
+  // The file itself, in base 64.
+  async function file(figure, format, width, height, scale) {
+    const paper = onPaper(figure, width, height);
+    const size = { width, height: paper.layout.height, scale: format === "svg" ? 1 : scale };
+    const address = await window.Plotly.toImage(paper, { format, ...size });
+    const body = address.slice(address.indexOf(",") + 1);
+    if (format !== "svg") return body;
+    const bytes = new TextEncoder().encode(decodeURIComponent(body));
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  }
+
+  // In a report: as wide as its place, in the colours of the page.
+  function draw(host, figure) {
+    const again = () => {
+      const style = getComputedStyle(document.body);
+      const ink = { text: style.color, background: style.backgroundColor, font: FONT };
+      const drawn = layout(figure, ink, host.clientWidth);
+      window.Plotly.react(host, figure.data, drawn, { displaylogo: false });
+    };
+    new ResizeObserver(again).observe(host);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  }
+
+  return { layout, file, draw };
 })();

@@ -151,6 +151,7 @@ def _panel_axes(index: int, edges: _Edges, shared: _Shared) -> dict[str, Any]:
             domain=edges.across,
             anchor=d if shared.with_d else y,
             showgrid=False,
+            ticklabelstandoff=theme.CLEAR_OF_0,
             nticks=4,
             range=[0, shared.longest * 1.02],
             showticklabels=edges.lowest,

@@ -16,7 +16,7 @@ from dsebo.charts.theme import Sketch
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
-from dsebo.text import number
+from dsebo.text import number, setting_line
 
 Event = dict[str, Any]
 HEIGHT, LEAST_HEIGHT = 620, 420  # px
@@ -78,7 +78,11 @@ def sketch_of(
         largest_d=largest_d,
         height=height or HEIGHT,
     )
-    sketch.layout["meta"] |= {"file": f"dsebo-{data.row.id[:8]}", "fills": height is None}
+    sketch.layout["meta"] |= {
+        "file": f"dsebo-{data.row.short_id}",
+        "fills": height is None,
+        "caption": f"{setting_line(data.row.config)} · run {data.row.short_id}",
+    }
     return sketch
 
 

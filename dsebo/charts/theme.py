@@ -34,6 +34,8 @@ SIZE = 14  # px; nothing is smaller: a projector is read from the last row
 TITLE_SIZE = 16
 LEFT = 76  # px; one left margin for all charts, so that iteration axes line up
 RIGHT = 112  # px beside rows whose lines have names: these stand there, never in the data
+PAPER_HEIGHT = 520  # px of three rows in a column of a paper, before they are made smaller
+CLEAR_OF_0 = 5  # px by which numbers along an axis are further down, clear of the other axis's 0
 ROW_GAP = 34  # px between two rows: the title of the lower one
 
 # Words in the colour of a line, in a shade that is legible on a light and on a dark ground.
@@ -134,6 +136,7 @@ def iteration_axis(budget: int, anchor: str = "y") -> dict[str, Any]:
         range=[0, budget * 1.01],
         anchor=anchor,
         showgrid=False,
+        ticklabelstandoff=CLEAR_OF_0,
         showspikes=True,
         spikemode="across",
         spikethickness=1,
@@ -241,6 +244,12 @@ def stacked_rows(layout: dict[str, Any], rows: Sequence[str], names: Mapping[str
         layout[f"yaxis{y[1:]}"] = axis(domain=[max(0.0, top - height), top], anchor="x", nticks=5)
         sketch.notes += [heading(title, 1, f"{y} domain"), axis_name(name, 0.5, f"{y} domain")]
     return sketch
+
+
+def captioned(figure: go.Figure, caption: str) -> go.Figure:
+    """With the settings in words, which files have below the figure."""
+    figure.layout.meta = {**(figure.layout.meta or {}), "caption": caption}
+    return figure
 
 
 # --- who has which colour and dash ---

@@ -11,6 +11,7 @@ from dsebo import __version__
 from dsebo.cli import runs
 from dsebo.cli.app import app_command
 from dsebo.cli.experiments import race_command, sweep_command
+from dsebo.cli.figure import figure_command
 from dsebo.cli.flags import with_config_flags
 from dsebo.cli.floor import floor_command
 from dsebo.cli.output import EXIT_FAILED, refuse
@@ -102,6 +103,7 @@ app.command("show")(runs.show_command)
 app.command("resume")(resume_command)
 app.command("fork")(fork_command)
 app.command("export")(runs.export_command)
+app.command("figure")(figure_command)
 app.command("import")(runs.import_command)
 app.command("delete")(runs.delete_command)
 app.command("methods")(methods_command)

@@ -48,6 +48,14 @@ def check_writable(file: Path) -> None:
         refuse(f"{file} cannot be written: there is no folder {file.parent}.")
 
 
+def write_file(file: Path, data: bytes) -> None:
+    """Write it, or say why that cannot be done."""
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        refuse(f"{file} cannot be written: {error.strerror}.")
+
+
 def progress_bar() -> Progress:
     """On standard error, so that what is printed can be piped; nothing where that is no terminal."""
     console = Console(stderr=True)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from dsebo.cli.flags import AsJson, Db, RunId, open_store
-from dsebo.cli.output import check_writable, progress_bar, refuse
+from dsebo.cli.output import check_writable, progress_bar, refuse, write_file
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter, RunRow
@@ -131,11 +131,8 @@ def export_command(
         data = form.runs(store, full) if form.runs else b""
     if out is None:
         typer.echo(data.decode(), nl=False)
-        return
-    try:
-        out.write_bytes(data)
-    except OSError as error:
-        refuse(f"{out} cannot be written: {error.strerror}.")
+    else:
+        write_file(out, data)
 
 
 def import_command(

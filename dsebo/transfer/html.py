@@ -28,8 +28,13 @@ from dsebo.text import count, duration, number
 from dsebo.text import setting_line as run_setting_line
 
 STYLE = f"""
-body {{ font: 16px/1.5 {theme.FONT}; color: {theme.TEXT}; max-width: 1100px; margin: 2rem auto;
-  padding: 0 1rem; }}
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 {theme.FONT}; color: {theme.TEXT}; background: #FFFFFF; max-width: 1100px;
+  margin: 2rem auto; padding: 0 1rem; }}
+figure {{ margin: 1rem 0; }} figcaption {{ font-size: .9rem; }}
+@media (prefers-color-scheme: dark) {{
+  body {{ color: #E8EAED; background: #12161B; }} body .quiet {{ color: #A3ABB5; }}
+}}
 table {{ border-collapse: collapse; margin: 1rem 0; }}
 th, td {{ padding: .25rem .9rem; border-bottom: 1px solid #ddd; text-align: right; }}
 th:first-child, td:first-child {{ text-align: left; }}
@@ -121,13 +126,18 @@ def _page(title: str, about: str, sections: Sequence[str]) -> bytes:
     parts = (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width'><title>DSEBO report</title>",
-        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>",
-        f"<h1>{escape(title)}</h1>",
+        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script><script>{theme.script()}</script></head><body>",
+        f"<h1>{escape(title)}</h1>" if title else "",
         _quiet(about) if about else "",
         *sections,
         "</body></html>",
     )
     return "\n".join(parts).encode()
+
+
+def figure_page(figure: go.Figure) -> bytes:
+    """A file with one figure."""
+    return _page("", "", [_figure(figure)])
 
 
 def _section(title: str, *parts: str) -> str:
@@ -144,7 +154,15 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _figure(figure: go.Figure) -> str:
-    return str(figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}))
+    """A figure as a page shows it, with its caption under it."""
+    caption = (figure.layout.meta or {}).get("caption", "")
+    # "</" would end the script wherever it stands in a name
+    data = str(figure.to_json()).replace("</", "<\\/")
+    return (
+        "<figure><div class='chart'></div>"
+        f"<script>dseboFigure.draw(document.currentScript.previousElementSibling, {data})</script>"
+        f"<figcaption class='quiet'>{escape(caption)}</figcaption></figure>"
+    )
 
 
 def _table(table: pd.DataFrame) -> str:

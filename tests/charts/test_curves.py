@@ -88,16 +88,6 @@ def test_a_race_that_has_not_begun_can_be_drawn() -> None:
     assert not figure.data
 
 
-def test_long_names_have_fewer_columns_in_the_legend() -> None:
-    def columns(name: str) -> tuple[float, float]:
-        layout = curves_figure({f"{name}{i}": [curves(5)] for i in range(6)}).layout
-        return layout.legend.entrywidth, layout.margin.t
-
-    (short, low), (longer, higher), (longest, highest) = (columns("x" * n) for n in (5, 30, 60))
-    assert short < longer < longest
-    assert low < higher < highest
-
-
 def test_a_run_that_ended_early_keeps_its_best_value() -> None:
     assert list(to_the_end(np.array([3.0, 2.0]), 5)) == [3.0, 2.0, 2.0, 2.0, 2.0]
     assert len(to_the_end(np.array([]), 5)) == 0

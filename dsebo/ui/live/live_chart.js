@@ -102,7 +102,7 @@ function draw(chart) {
   // A figure that fills its place is as tall as the page's style says.
   const fills = !!(figure.layout.meta || {}).fills;
   host.classList.toggle("fills", fills);
-  const layout = window.dseboFigure.layout(figure.layout, colours, host.clientWidth, fills && host.clientHeight);
+  const layout = window.dseboFigure.layout(figure, colours, host.clientWidth, fills && host.clientHeight);
   chart.config = chart.config || config(chart); // another object would make react start again
   window.Plotly.react(host, figure.data, layout, chart.config).then(() => {
     if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));
@@ -116,7 +116,7 @@ function draw(chart) {
 function config(chart) {
   const save = (format) => ({
     name: `Save as ${format.toUpperCase()}`,
-    icon: window.Plotly.Icons[format === "svg" ? "disk" : "camera"],
+    icon: window.Plotly.Icons[{ png: "camera", svg: "disk", pdf: "autoscale" }[format]],
     click: () => saveImage(chart, format),
   });
   return {
@@ -124,14 +124,14 @@ function config(chart) {
     responsive: false,
     scrollZoom: false,
     displayModeBar: (chart.figure.layout.meta || {}).quiet ? false : "hover",
-    modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"], [save("png"), save("svg")]],
+    modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"], [save("png"), save("svg"), save("pdf")]],
   };
 }
 
-// Where the figure asks for it, the two files stand under it as buttons too.
+// Where the figure asks for it, the files stand under it as buttons too.
 function offerFiles(chart) {
   if (!(chart.figure.layout.meta || {}).save || chart.files.childElementCount) return;
-  for (const format of ["png", "svg"]) {
+  for (const format of ["png", "svg", "pdf"]) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `Save as ${format.toUpperCase()}`;
@@ -140,14 +140,32 @@ function offerFiles(chart) {
   }
 }
 
-// On paper a figure is dark on white, whatever the page looks like.
-function saveImage(chart, format) {
-  const { data, layout } = chart.figure;
-  const name = (layout.meta || {}).file || "dsebo";
-  const paper = { ...layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
-  const width = Math.max(1000, chart.host.clientWidth);
-  const options = { format, filename: name, width, height: layout.height, scale: 2 };
-  window.Plotly.downloadImage({ data, layout: paper }, options);
+// A file looks like the screen, dark on white, with the settings under it.
+async function saveImage(chart, format) {
+  const name = (chart.figure.layout.meta || {}).file || "dsebo";
+  const width = Math.max(800, chart.host.clientWidth);
+  const shown = (chart.figure.layout.meta || {}).fills ? chart.host.clientHeight : 0;
+  const made = await window.dseboFigure.file(chart.figure, format === "pdf" ? "svg" : format, width, shown, 2);
+  if (format === "pdf") return print(atob(made));
+  const link = document.createElement("a");
+  link.href = `data:image/${format === "svg" ? "svg+xml" : format};base64,${made}`;
+  link.download = `${name}.${format}`;
+  link.click();
+}
+
+// The browser's own dialogue writes a PDF, as large as the figure.
+function print(bytes) {
+  const picture = new TextDecoder().decode(Uint8Array.from(bytes, (letter) => letter.charCodeAt(0)));
+  const [, width, height] = picture.match(/width="([\d.]+)" height="([\d.]+)"/);
+  const frame = document.createElement("iframe");
+  frame.style.cssText = "position: fixed; width: 0; height: 0; border: 0;";
+  const page = `@page { size: ${width}px ${height}px; margin: 0; } body { margin: 0; } svg { display: block; }`;
+  frame.srcdoc = `<!doctype html><style>${page}</style>${picture}`;
+  frame.onload = () => {
+    frame.contentWindow.onafterprint = () => frame.remove();
+    frame.contentWindow.print();
+  };
+  document.body.appendChild(frame);
 }
 
 // A click near a convergence chooses it.
