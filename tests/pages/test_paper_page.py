@@ -107,7 +107,7 @@ def test_bundled_runs_of_dsebo_are_drawn(monkeypatch: pytest.MonkeyPatch) -> Non
     names = [t["name"] for t in figures[0]["data"] if t.get("showlegend", True) and "name" in t]
     assert names == ["DSEBO (n = 2)"]
     notes = {note["text"] for note in figures[0]["layout"]["annotations"]}
-    assert {"centre 30.1", "paper's DSEBO 3.939"} <= notes
+    assert {"centre 30.1", "paper's DSEBO 3.939"} <= {note.replace("<br>", " ") for note in notes}
     assert "seeds 1-2" in said(at)
     assert table(at)["Runs"]["DSEBO"] == "2 bundled"
 
