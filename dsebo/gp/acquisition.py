@@ -24,6 +24,7 @@ class AcquisitionSettings:
     raw_samples: int = 100  # random points of the box among which they are chosen
     local_samples: int = 50  # and points around the best ones so far
     iterations: int = 40  # cap of L-BFGS iterations, for all restarts together; 0: no search
+    calls: int = 15_000  # and of the points at which it may look, line searches included
 
 
 # -- acquisitions of (mu, sigma), the least value being the best ------------------------------------
@@ -195,7 +196,7 @@ def descend(
 
     # Bounds and not pairs, which SciPy would turn into them number by number.
     box = Bounds(np.tile(low, len(chosen)), np.tile(high, len(chosen)))
-    options = {"maxiter": settings.iterations, "maxcor": 10}
+    options = {"maxiter": settings.iterations, "maxfun": settings.calls, "maxcor": 10}
     search = minimize(total, chosen.ravel(), jac=True, method="L-BFGS-B", bounds=box, options=options)
     ends = np.clip(search.x.reshape(shape), low, high)
     values, _ = function(ends)

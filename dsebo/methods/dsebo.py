@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -129,12 +130,12 @@ class DseboConfig(SearchConfig):
         "beta": 23.0,
         "growth": "steady",
         "steps": "first",
-        "stop": 0.1,
+        "stop": 0.05,
         "acquisition": "log-ei",
         "region": True,
         "lengthscales": "common",
         "least_noise": 1e-6,
-        "most_data": 1000,
+        "most_data": 500,
         "refit_every": 0.05,
         "restarts": 2,
         "raw_samples": 30,
@@ -245,6 +246,8 @@ class DSEBO(Optimizer):
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = config.surrogate()
         self.search = config.search_settings(config.kappa_scale)
+        if config.acquisition == "log-ei":  # its line searches would take as many calls again
+            self.search = replace(self.search, calls=config.acq_iterations + 5)
         self.acquisition = config.acquisition
         self.region = Region(FIRST) if config.region else None
         self._fork_point: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""The paper's own sweeps, and small versions of each for a classroom."""
+"""The paper's own sweeps and one of ours, and small versions of each for a classroom."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsebo.experiments.spec import ExperimentSpec
-from dsebo.paper.tables import PAPER_BUDGET
+from dsebo.paper.tables import PAPER_BUDGET, PAPER_FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -93,5 +93,19 @@ PRESETS: tuple[Preset, ...] = (
         "The paper's five values of dₑ on both functions, with 160 evaluations.",
         160,
         {"d_e": _EFFECTIVE, "function": _FUNCTIONS},
+    ),
+    _preset(
+        "variant",
+        "The paper's rules and ours",
+        "Waiting for the slopes, or growing steadily until more dimensions no longer pay: which ends lower?",
+        PAPER_BUDGET,
+        {"variant": ["paper", "adaptive"], "function": list(PAPER_FUNCTIONS)},
+    ),
+    _preset(
+        "variant-small",
+        "The paper's rules and ours",
+        "Waiting for the slopes, or growing steadily: both on four functions, with 220 evaluations.",
+        220,
+        {"variant": ["paper", "adaptive"], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
     ),
 )

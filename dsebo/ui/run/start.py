@@ -84,6 +84,12 @@ PRESETS = (
         "Steps and patience as their program has them: the subspace grows much further.",
         {"variant": "authors"},
     ),
+    Preset(
+        "adaptive",
+        "Our own rules",
+        "No waiting: the subspace grows steadily and stops where more dimensions no longer pay.",
+        {"variant": "adaptive"},
+    ),
 )
 BY_KEY = {preset.key: preset for preset in PRESETS}
 
