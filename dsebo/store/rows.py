@@ -134,6 +134,7 @@ class RunFilter:
     search: str = ""
     ids: Sequence[str] = ()
     computed: bool = False  # by this software; a file that was imported may say anything
+    hash: str = ""  # of the config: the same run
 
     def apply(self, chosen: _Chosen, shown: dict[str, str]) -> _Chosen:
         """The same selection, of the runs that pass."""
@@ -159,6 +160,8 @@ class RunFilter:
             conditions.append(_run.id.in_(self.ids))
         if self.computed:
             conditions.append(_run.source != IMPORTED)
+        if self.hash:
+            conditions.append(_run.hash == self.hash)
         if self.search.strip():
             conditions.append(_mentions(self.search.strip().lower()))
         return conditions

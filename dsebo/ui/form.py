@@ -5,7 +5,8 @@ A form hands over only what was changed: the rest follows from it, as in a file 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ import streamlit as st
 from dsebo.charts.function import function_picture
 from dsebo.config import BARE, FUNCTION, METHODS, RunConfig, flat_config, parse_flat
 from dsebo.parsing import OF_LAUNCH, launch_fields
-from dsebo.text import function_name, method_name, value_text
+from dsebo.text import function_name, method_name, plain, value_text
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import field_input
 from dsebo.ui.live import live_chart
@@ -25,6 +26,8 @@ Changes = dict[str, Any]  # settings by their flat names: those that do not foll
 
 METHOD = next(iter(METHODS))
 OWN = "own"
+FIRST = ("D", "d_e", "c", "K", "beta", "d_h", "budget")  # what matters, after function and method
+SOUGHT = ("alpha", "min_step", "seed", "repeats", "speed")  # of the rest, what is most often looked for
 NAMES: dict[str, Callable[[str], str]] = {"function": function_name, "method": method_name}
 
 
@@ -121,27 +124,38 @@ class Form:
         }
         return self._own(changed({**{n: usual[n] for n in self.without if n in usual}, **values}))
 
-    def show(self, hidden: Sequence[str] = (), more: Callable[[], None] | None = None) -> Changes:
+    def show(
+        self,
+        hidden: Sequence[str] = (),
+        more: Callable[[], None] | None = None,
+        errors: Mapping[str, str] | None = None,
+    ) -> Changes:
         """Draw the form; what it says.
 
         `hidden` settings have no value of their own now; `more` draws what else stands among the seldom
-        changed ones.
+        changed ones; `errors` are said under their fields.
         """
         now = self.changes()
         specs = [spec for spec in self.fields(now["method"], now["function"]) if spec.name not in hidden]
-        names, plain = specs[:2], [spec for spec in specs[2:] if not spec.advanced]
-        self._pairs(names)
+        names, rest = specs[:2], specs[2:]
+        known = [spec for spec in rest if spec.name in FIRST]
+        if now["method"] != METHOD:  # a method's own settings: there are few
+            known += [spec for spec in rest if not spec.advanced and spec not in known]
+        folded = sorted((spec for spec in rest if spec not in known), key=_sought)
+        self._pairs(names, errors)
         if "seed" not in self.without and kind_of(now["function"]) == "embedded":
             c = float(complete(now).get("c") or 0.0)
             picture = SHARED.figure(
                 ("function", now["function"], c), lambda: function_picture(now["function"], c)
             )
             live_chart(picture, key="function_picture")
-        self._pairs(plain)
-        with st.expander("More settings"):
+        self._pairs(known, errors)
+        wrong = any(spec.name in (errors or {}) for spec in folded)
+        sought = [spec.symbol or spec.label for spec in folded if spec.name in SOUGHT[:3]]
+        with st.expander(f"More: {', '.join([*sought, 'and others'])}", expanded=wrong):
             if more is not None:
                 more()
-            self._pairs([spec for spec in specs[2:] if spec.advanced])
+            self._pairs(folded, errors)
         changes = self.changes()
         st.session_state[self._kept] = changes
         return changes
@@ -154,7 +168,7 @@ class Form:
     def _kept(self) -> str:
         return f"{self.key} form"
 
-    def _pairs(self, specs: Sequence[FieldSpec]) -> None:
+    def _pairs(self, specs: Sequence[FieldSpec], errors: Mapping[str, str] | None) -> None:
         for index in range(0, len(specs), 2):
             for column, spec in zip(st.columns(2), specs[index : index + 2], strict=False):
                 brings = spec.name in ("function", "method", "variant")
@@ -165,6 +179,8 @@ class Form:
                         NAMES.get(spec.name, str.capitalize),
                         partial(self._chosen, spec.name) if brings else None,
                     )
+                    if sentence := (errors or {}).get(spec.name):
+                        st.caption(f":red[{plain(sentence)}]")
 
     def _chosen(self, name: str) -> None:
         """A choice that other settings follow: those that are its own begin with their defaults."""
@@ -178,6 +194,17 @@ class Form:
             stay = {spec.name for spec in fields if not spec.advanced}
         kept = st.session_state[self._kept]
         self.load({**{n: value for n, value in kept.items() if n in stay}, name: now[name]})
+
+
+def _sought(spec: FieldSpec) -> int:
+    return SOUGHT.index(spec.name) if spec.name in SOUGHT else len(SOUGHT)
+
+
+def field_errors(error: str, names: Iterable[str]) -> dict[str, str]:
+    """Of what does not fit together, the sentence of each field."""
+    known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    found = re.finditer(rf"\b({known}) must be .*?\(got [^)]*\)\.", error)
+    return {match[1]: match[0] for match in found}
 
 
 def choose_preset(titles: Mapping[str, str], matching: str | None, own: str, key: str, load: Any) -> None:

@@ -129,8 +129,8 @@ def _limits(spec: FieldSpec) -> dict[str, Any]:
         "max_value": int(high) if whole else float(high),
         "step": 1 if whole else _step(spec),
         "format": "%d" if whole else "%g",
-        "value": None if spec.optional else "min",
-        "placeholder": EMPTY.get(spec.name, "none") if spec.optional else None,
+        "value": None,  # an emptied field stays empty, and is said to be
+        "placeholder": EMPTY.get(spec.name, "none") if spec.optional else "a number",
     }
 
 

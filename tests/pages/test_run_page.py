@@ -101,12 +101,78 @@ def test_a_bad_link_shows_one_plain_sentence(link: dict[str, str], part: str) ->
     assert part in shown[0]
 
 
-def test_what_does_not_fit_together_is_said_and_not_launched(manager: RunManager) -> None:
+def test_what_does_not_fit_together_is_said_under_field_and_launch() -> None:
     at = open_page("run")
     field(at, "D").set_value(20).run()
-    assert must("d_e", "a whole number from 1 to D = 20", 30) in at.error[0].value.replace("\\", "")
+    sentence = must("d_e", "a whole number from 1 to D = 20", 30)
+    assert sentence in at.error[0].value.replace("\\", "")
+    assert any(sentence in caption.value.replace("\\", "") for caption in at.caption)
+    assert all(one.disabled for one in at.button if one.label == "Launch")
+
+
+def test_an_emptied_field_is_not_filled_in() -> None:
+    at = open_page("run")
+    field(at, "beta").set_value(None).run()
+    assert field(at, "beta").value is None
+    assert "beta must be" in at.error[0].value
+    assert button(at, "Launch").disabled
+
+
+def test_the_same_again_offers_the_run_that_is_there(
+    manager: RunManager, finished: Callable[..., str]
+) -> None:
+    run_id = finished()
+    at = open_page("run", **{name: f"{value:g}" for name, value in SMALL.items()})
     button(at, "Launch").click().run()
+    assert "This very run is there" in at.warning[0].value
+    assert manager.store.count_runs() == 1
+    assert "Open that run" in labels(at)
+    button(at, "Launch it all the same").click().run()
+    assert not at.exception
+    assert manager.store.count_runs() == 2
+    assert run_id not in str(at.query_params["run"])
+
+
+def test_what_takes_more_than_an_hour_is_asked_about(manager: RunManager) -> None:
+    link = {name: f"{value:g}" for name, value in {**SMALL, "budget": 400}.items()}
+    at = open_page("run", **link, speed="0.1")
+    button(at, "Launch").click().run()
+    assert "1 h 7 min" in at.warning[0].value  # at the speed that was chosen
     assert manager.store.count_runs() == 0
+    field(at, "budget").set_value(300).run()
+    assert "Launch it all the same" not in labels(at)  # another setting, another question
+
+
+def test_a_run_is_forked_or_run_again_with_its_old_self_behind_it(
+    manager: RunManager, finished: Callable[..., str]
+) -> None:
+    parent = finished()
+    points = [event["t"] for event in manager.store.events(parent) if event["event"] == "expanded"]
+    at = open_page("run", run=parent, session={f"chosen {parent}": points[1]})
+    at.button(key="do fork").click().run()
+    assert not at.exception
+    forked = manager.store.list_runs()[0]
+    assert forked.ghost == parent
+    assert forked.config["forks"][0]["at"] == points[1]
+    assert "In grey" in said(at)
+    at = open_page("run", run=parent)
+    assert at.selectbox(key="again setting").value == "beta"
+    at.number_input(key=f"again beta {parent}").set_value(3.0).run()
+    at.button(key="do again").click().run()
+    assert not at.exception
+    newest = manager.store.list_runs()[0]
+    assert (newest.ghost, newest.config["optimizer"]["beta"]) == (parent, 3.0)
+    wait_for(lambda: manager.store.get_run(newest.id).state == "finished")
+    at = open_page("run", run=newest.id, t="9")  # behind a replay too
+    assert any(
+        trace.get("name", "").startswith("ghost") for data in components(at) for trace in data.get("data", [])
+    )
+
+
+def test_a_wrong_link_shows_the_way_back() -> None:
+    at = open_page("run", run="feedbeef")
+    assert len(at.error) == 1
+    assert {"Launch a run", "All runs"} <= {link.label for link in at.get("page_link")}
 
 
 def test_launch_shows_the_run_at_once(manager: RunManager) -> None:

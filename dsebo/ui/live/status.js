@@ -176,3 +176,17 @@ window.addEventListener("keydown", (event) => {
 function presents() {
   return document.documentElement.classList.contains("presents");
 }
+
+// --- symbols, read aloud -----------------------------------------------------------------------
+
+// A label of Streamlit's in Markdown is its input's name as it is written: $\\beta$ expansion scale.
+const SPOKEN = [[/\$\\Delta d_\{\\min\}\$/g, "delta d min,"], [/\\(?=[a-z])/gi, ""], [/\$([^$]*)\$/g, "$1,"], [/_/g, " "]];
+
+function speak() {
+  for (const named of document.querySelectorAll('[aria-label*="$"]')) {
+    const words = SPOKEN.reduce((text, [from, to]) => text.replace(from, to), named.getAttribute("aria-label"));
+    named.setAttribute("aria-label", words.replaceAll("$", ""));
+  }
+}
+
+setInterval(speak, 1000);

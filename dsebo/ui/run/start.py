@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dsebo.analysis.facts import Facts, facts
-from dsebo.config import Prediction, RunConfig, flat_config, predict
+from dsebo.config import Prediction, RunConfig, config_hash, flat_config, predict
 from dsebo.parsing import read_link
+from dsebo.runs.limits import why_ask
 from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
+from dsebo.store.rows import RunFilter
 from dsebo.text import duration, number, plain, size
 from dsebo.ui import links, session
-from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, link_of, to_config
+from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, field_errors, link_of, to_config
 from dsebo.ui.inputs import card, facts_table
 from dsebo.ui.run import floors, timeline
 from dsebo.ui.run.watch import BESIDE, GHOST, watch
@@ -126,14 +129,96 @@ def _changes_of(run_id: str) -> Changes:
     return {**flat_config(RunConfig.parse(row.config)), "speed": row.speed}
 
 
-def show_form() -> tuple[Changes, bool]:
-    """(what the form says, whether Launch was pressed)."""
+@dataclass(frozen=True)
+class Question:
+    """What is asked before a launch."""
+
+    hash: str  # of the config that it is about
+    text: str
+    run_id: str = ""  # one that exists
+
+
+def show_form() -> tuple[Changes, RunConfig | None, bool, DeltaGenerator]:
+    """(what the form says, its config, whether Launch was pressed, where more is said of it)."""
     now = FORM.changes()
     matching = next((p.key for p in PRESETS if changed(complete(p.changes)) == now), None)
     titles = {preset.key: preset.title for preset in PRESETS}
     choose_preset(titles, matching, "Own setting", "preset", lambda key: FORM.load(BY_KEY[key].changes))
-    pressed = st.button("Launch", type="primary", width="stretch", icon=":material/rocket_launch:")
-    return FORM.show(), pressed
+    config, refusal = _checked(now)
+    pressed = st.button(
+        "Launch",
+        type="primary",
+        width="stretch",
+        icon=":material/rocket_launch:",
+        disabled=config is None,
+        help=plain(refusal) or None,
+    )
+    below = st.container(gap="small")
+    with below:
+        if config is None:
+            st.error(plain(refusal))
+        else:
+            st.caption(_in_short(config, now))
+            for warning in config.warnings():
+                st.warning(plain(warning))
+    names = [spec.name for spec in FORM.fields(now["method"], now["function"])]
+    return FORM.show(errors=field_errors(refusal, names)), config, pressed, below
+
+
+def _checked(changes: Changes) -> tuple[RunConfig | None, str]:
+    """(the form's config, why there is none)."""
+    try:
+        return to_config(changes), ""
+    except ConfigError as error:
+        return None, str(error)
+
+
+def _in_short(config: RunConfig, changes: Changes) -> str:
+    """What the settings imply, in one line: the first step, the patience, the cost."""
+    found, cost = facts(config), predict(config)
+    words = []
+    if found.first_step is not None:
+        words += [f"First step {number(found.first_step)}", f"patience {found.first_patience}"]
+    time = duration(_seconds(config, changes))
+    words += [time if time.startswith("under") else f"about {time}", size(cost.memory_bytes, 2)]
+    return plain(" · ".join(words))
+
+
+def _seconds(config: RunConfig, changes: Changes) -> float:
+    """How long all of it will take, at the speed that was chosen."""
+    speed = changes.get("speed")
+    paced = config.budget / speed if speed else 0.0
+    return max(predict(config).seconds, paced) * int(changes.get("repeats") or 1)
+
+
+def ask_first(config: RunConfig, changes: Changes, pressed: bool) -> bool:
+    """Whether to launch it now: not before a question about what is there already, or takes long."""
+    if pressed:
+        st.session_state["question"] = _question(config, changes)
+    question: Question | None = st.session_state.get("question")
+    if question is None or question.hash != config_hash(config):
+        return pressed
+    st.warning(plain(question.text))
+    if question.run_id and st.button("Open that run", icon=":material/open_in_new:", type="primary"):
+        st.session_state.pop("question")
+        links.go("run", run=question.run_id)
+    if st.button("Launch it all the same", icon=":material/rocket_launch:"):
+        st.session_state.pop("question")
+        return True
+    return False
+
+
+def _question(config: RunConfig, changes: Changes) -> Question | None:
+    own = config_hash(config)
+    if why := why_ask(_seconds(config, changes), predict(config).memory_bytes):
+        return Question(own, why)
+    if changes.get("speed") or changes.get("repeats", 1) > 1:  # it is to be seen, or is one of several
+        return None
+    same = RunFilter(states=["finished"], computed=True, hash=own)
+    rows = session.manager().store.list_runs(same, limit=1)
+    if not rows:
+        return None
+    return Question(own, f"This very run is there: {rows[0].name}, best {number(rows[0].best)}.", rows[0].id)
 
 
 def remember_run(run_id: str | None) -> None:
@@ -160,18 +245,6 @@ def launch(changes: Changes) -> str | None:
         st.error(plain(str(error)))
         return None
     return ids[0]
-
-
-def checked(changes: Changes) -> RunConfig | None:
-    """The form's config; where it does not fit together, a sentence says what is allowed."""
-    try:
-        config = to_config(changes)
-    except ConfigError as error:
-        st.error(plain(str(error)))
-        return None
-    for warning in config.warnings():
-        st.warning(plain(warning))
-    return config
 
 
 def show_facts(config: RunConfig) -> None:
@@ -210,13 +283,15 @@ def show() -> None:
     """The form, and the run that it launched or that the address names."""
     run_id = opened_run()
     with st.sidebar:
-        changes, pressed = show_form()
-        config = checked(changes)
+        changes, config, pressed, below = show_form()
     if run_id is None:
-        pressed = welcome() or pressed
-    if pressed and config is not None and (launched := launch(changes)):
-        remember_run(launched)
-        st.rerun()
+        pressed = welcome(config is not None) or pressed
+    if config is not None:
+        with below:
+            if ask_first(config, changes, pressed) and (launched := launch(changes)):
+                floors.turn(floors.is_on() or changes == changed(complete(BY_KEY["demo"].changes)))
+                remember_run(launched)
+                st.rerun()
     address = link(run_id, changes)
     if run_id is None:
         links.write(address)
@@ -226,17 +301,22 @@ def show() -> None:
         except StoreAway:  # the router waits for the database
             raise
         except StoreError as error:
+            remember_run(None)
             st.error(plain(str(error)))
+            links.link_to_launch()
+            links.page_link("experiments", "All runs", "table_rows")
     if config is not None:
         with st.sidebar:
             show_facts(config)
 
 
-def welcome() -> bool:
+def welcome(can_launch: bool) -> bool:
     """The first screen: one sentence, and eight ways to begin. Whether Launch was pressed here."""
     _introduction()
     with st.container(key="launch-small"):
-        pressed = st.button("Launch", key="launch small", type="primary", width="stretch")
+        pressed = st.button(
+            "Launch", key="launch small", type="primary", width="stretch", disabled=not can_launch
+        )
     columns = st.columns(2)
     for index, preset in enumerate(PRESETS):
         with columns[index % 2]:
