@@ -32,7 +32,7 @@ NAMES = {
 }
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "pentagon")
 OUT_OF_REACH = theme.faint(theme.PURPLE, 0.25)  # below the floor: only a larger d removes it; hatched too
-WITHIN_REACH = theme.faint(theme.BLUE, 0.35)  # above it: only more evaluations remove it
+WITHIN_REACH = theme.faint(theme.BLUE, 0.28)  # above it: only more evaluations remove it
 AREA_WIDTH, AREA_HEIGHT = 0.25, 0.17  # shares of a row that the name of an area needs
 AREA_LEAST = 0.04  # its height from which it is worth a name
 FEWEST = 4  # runs that make a band; fewer are drawn one by one

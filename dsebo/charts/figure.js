@@ -166,7 +166,10 @@ window.dseboFigure = (function () {
       const at = (note.x / whole.xaxis.range[1]) * room;
       const long = measure(note.text, ink) + 6;
       if (note.showarrow) {
-        return at + note.ax + long < room ? note : { ...note, ax: -note.ax, xanchor: "right" };
+        const { domain, range } = whole.yaxis;
+        const above = ((range[1] - note.y) / (range[1] - range[0])) * inside(whole) * (domain[1] - domain[0]);
+        const up = { ...note, ay: -Math.max(4, Math.min(-note.ay, above - LINE / 2)) };
+        return at + note.ax + long < room ? up : { ...up, ax: -note.ax, xanchor: "right" };
       }
       return { ...note, xshift: Math.max(long / 2, Math.min(at, room - long / 2)) - at };
     });
