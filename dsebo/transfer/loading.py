@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import operator
 import secrets
 import threading
 import time
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from dsebo import text
 from dsebo.config import RunConfig
@@ -61,11 +62,10 @@ class Saved:
 
 
 class ImportDesk:
-    """Imports of owners who have limits; it remembers what each has imported within a day."""
+    """Imports of owners who have limits; the store remembers what each has imported within a day."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._taken: dict[str, list[tuple[float, int, int, int]]] = {}  # time, runs, evaluations, bytes
 
     def take(self, store: Store, settings: Settings, data: bytes, filename: str, owner: str) -> Saved:
         """As `import_bytes`, or LimitExceeded with the figure and the limit."""
@@ -76,30 +76,32 @@ class ImportDesk:
                 f"{name} has {len(data) / 1e6:.1f} MB, over the limit of {limits.upload_mb} MB."
             )
         with self._lock:  # one at a time: what a file unpacks to is in memory once, not once for each
-            self._check(limits, whose, (0, 0, len(data)))
+            _check_day(store, limits, whose, (0, 0, len(data)))
             runs = _parse(data, name)
             for run in runs:
                 config = RunConfig.from_json(run.run["config"])
                 check_run(settings.owner_limits, config, run.run["budget"])
             new = (len(runs), sum(len(run.evaluations) for run in runs), len(data))
-            self._check(limits, whose, new)
-            saved = save(store, runs, whose, IMPORTED)
-            self._taken.setdefault(whose, []).append((time.monotonic(), *new))
-        return saved
+            _check_day(store, limits, whose, new)
+            return save(store, runs, whose, IMPORTED, new)
 
-    def _check(self, limits: ImportLimits, owner: str, new: tuple[int, int, int]) -> None:
-        recent = [one for one in self._taken.get(owner, []) if time.monotonic() - one[0] < _DAY]
-        self._taken[owner] = recent
-        runs, evaluations, size = (sum(one[i + 1] for one in recent) + new[i] for i in range(3))
-        for count, limit, what in (
-            (runs, limits.runs, "runs"),
-            (evaluations, limits.evaluations, "evaluations"),
-            (size / 1e6, limits.mb, "MB"),
-        ):
-            if limit is not None and count > limit:
-                raise LimitExceeded(
-                    f"{count:.6g} imported {what} within a day are over the limit of {limit:g} for an owner."
-                )
+
+def _check_day(store: Store, limits: ImportLimits, owner: str, new: tuple[int, int, int]) -> None:
+    """Refuse what is too much together with what the owner has imported within a day."""
+    entry = schema.import_entry.c
+    sums = [func.coalesce(func.sum(column), 0) for column in (entry.runs, entry.evaluations, entry.bytes)]
+    with store.read() as connection:
+        recent = select(*sums).where(entry.owner == owner, entry.at > time.time() - _DAY)
+        runs, evaluations, size = map(operator.add, connection.execute(recent).one(), new)
+    for number, limit, what in (
+        (runs, limits.runs, "runs"),
+        (evaluations, limits.evaluations, "evaluations"),
+        (size / 1e6, limits.mb, "MB"),
+    ):
+        if limit is not None and number > limit:
+            raise LimitExceeded(
+                f"{number:.6g} imported {what} within a day are over the limit of {limit:g} for an owner."
+            )
 
 
 def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = IMPORTED) -> Saved:
@@ -115,12 +117,19 @@ def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str 
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def save(store: Store, runs: Sequence[Imported], owner: str, source: str) -> Saved:
+def save(
+    store: Store, runs: Sequence[Imported], owner: str, source: str, size: tuple[int, int, int] | None = None
+) -> Saved:
     """Store these runs in one transaction; their ids, new where one is taken.
 
-    A file that comes back to where it was written makes no second copy of a run.
+    A file that comes back to where it was written makes no second copy of a run. `size`: runs, evaluations
+    and bytes that count for the owner's day.
     """
     with store.write() as connection:
+        if size is not None:
+            entry = dict(zip(("runs", "evaluations", "bytes"), size, strict=True))
+            about = {"id": secrets.token_hex(16), "owner": owner, "at": time.time()}
+            connection.execute(insert(schema.import_entry), {**about, **entry})
         ids = schema.run.c.id
         wanted = [run.run["id"] for run in runs if run.run.get("id")]
         taken = set(connection.execute(select(ids).where(ids.in_(wanted))).scalars())
