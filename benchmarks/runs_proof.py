@@ -1,6 +1,8 @@
 """The figures behind the promises of `dsebo.runs`.
 
-    python -m benchmarks.runs_proof [kill|restarts|writers|imports|disk|speed|keeping|memory|predict|class]
+    python -m benchmarks.runs_proof [PART...]
+
+with the parts kill, restarts, writers, imports, fuzz, disk, speed, keeping, memory, predict and class.
 
 Each part prints what it measured and raises where a promise does not hold.
 """
@@ -226,6 +228,46 @@ def imports(folder: Path) -> None:
     print(f"imports: 1500 truncated or mutated files, 0 crashes, 0 partial rows; {said}")
 
 
+def fuzz(folder: Path) -> None:
+    """500 hostile files and 2000 hostile command lines; then all pages over what came in."""
+    from streamlit.runtime.scriptrunner import script_runner
+
+    from tests import fuzz as hostile
+    from tests.pages import conftest as pages
+
+    database = str(folder / "fuzz.db")
+    os.environ |= {"DSEBO_DB": database, "DSEBO_SETTINGS": str(folder / "settings.toml")}
+    (folder / "settings.toml").touch()
+    store, chance = Store.open(database), random.Random(2)
+    ids = [finished(store, small(budget=20)), finished(store, small(budget=3, method="random"))]
+    bundle = export_json(store, ids)
+    came = [
+        run_id
+        for _ in range(500)
+        for run_id in hostile.check_import(store, hostile.hostile_bundle(chance, bundle))
+    ]
+    for first in range(0, len(came), 20):
+        hostile.check_shown(store, came[first : first + 20])
+    links: list[tuple[str, dict[str, str]]] = [
+        ("experiments", {}),
+        ("experiments", {"runs": ",".join(came[:12])}),
+    ]
+    links += [("run", {"run": run_id}) for run_id in came[:30]]
+    os.chdir(pages.ROOT)
+    with mock.patch.object(script_runner, "_mpa_v1", pages._run_router):
+        for page, link in links:
+            at = pages.open_page(page, None, False, **link)
+            assert not at.exception, (page, link, at.exception)
+    print(f"fuzz: 500 hostile files, {len(came)} runs came in, none breaks a chart, an export or a page")
+    os.chdir(folder)
+    ended = Counter(
+        hostile.check_command_line(hostile.command_line(chance, ids, folder)) for _ in range(2000)
+    )
+    store.close()
+    said = ", ".join(f"{number} {how}" for how, number in ended.items())
+    print(f"fuzz: 2000 hostile command lines, no traceback; {said}")
+
+
 def disk(folder: Path) -> None:
     """A database that may not grow."""
     store = Store.open(str(folder / "disk.db"))
@@ -440,6 +482,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "restarts": restarts,
     "writers": writers,
     "imports": imports,
+    "fuzz": fuzz,
     "disk": disk,
     "speed": speed,
     "keeping": keeping,

@@ -42,10 +42,13 @@ def ask_before(why: str, yes: bool) -> None:
 
 def check_writable(file: Path) -> None:
     """Refuse a file that cannot be written, before the work that it is to hold."""
-    if file.is_dir():
-        refuse(f"{file} cannot be written: it is a folder.")
-    if not file.parent.is_dir():
-        refuse(f"{file} cannot be written: there is no folder {file.parent}.")
+    try:
+        if file.is_dir():
+            refuse(f"{file} cannot be written: it is a folder.")
+        if not file.parent.is_dir():
+            refuse(f"{file} cannot be written: there is no folder {file.parent}.")
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        refuse(f"{file} cannot be written: {error.strerror}.")
 
 
 def write_file(file: Path, data: bytes) -> None:

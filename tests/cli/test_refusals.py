@@ -137,6 +137,7 @@ BAD = [
     "export ID --format optuna",
     "export ID -o FOLDER",
     "export ID -o missing/runs.csv",
+    f"export ID -o {'9' * 400}",
     "export ID --format optuna -o FOLDER",
     "export ID --format optuna -o missing/runs.db",
     "export ID --format html -o missing/runs.html",

@@ -8,7 +8,7 @@ import pytest
 
 from dsebo.config import RunConfig
 from dsebo.run import run
-from objectives import BaseFunction, EmbeddedFunction, get_function, names, register, registry
+from objectives import KINDS, BaseFunction, EmbeddedFunction, get_function, names, register, registry
 from objectives.registry import numpy_function
 
 
@@ -38,6 +38,14 @@ def test_ones_own_function_runs_by_its_name() -> None:
 def test_a_name_is_taken_once() -> None:
     with pytest.raises(ValueError, match="not registered already"):
         register(BaseFunction("sphere", -1.0, 1.0, numpy_function(absolute_sum)))
+
+
+def test_a_name_of_another_kind_is_taken_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, "bowls", SimpleNamespace(names=lambda: ["bowl"]))
+    with pytest.raises(ValueError, match="not registered already"):
+        register(BaseFunction("bowl", -1.0, 1.0, numpy_function(absolute_sum)))
+    monkeypatch.delitem(KINDS, "bowls")
+    assert "bowl" not in names()
 
 
 def test_entry_points_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
