@@ -26,11 +26,18 @@ from dsebo.threads import one_thread
 MEASURED = Path(__file__).parent / "results" / "peer_cost.csv"
 TIMED = [method for method in METHODS if method != "centre"]  # one evaluation: nothing to fit
 SIZES = {100: 500, 1000: 500, 5000: 100}  # evaluations at each D
+SHORT = {100: 200, 1000: 200, 5000: 50}  # of the methods that take longest
+LONG = ("saasbo", "rducb", "vaebo")
 MARKS = (25, 50, 100, 200, 300, 400, 500)
 
 
+def sizes(method: str) -> dict[int, int]:
+    """The number of evaluations to measure at each D."""
+    return SHORT if method in LONG else SIZES
+
+
 def config_of(method: str, D: int) -> RunConfig:
-    budget = SIZES.get(D, 500)
+    budget = sizes(method).get(D, 500)
     given = {"objective": {"D": D}, "optimizer": {"method": method}, "budget": budget}
     return RunConfig.parse(given)
 
@@ -86,7 +93,7 @@ def fit() -> None:
         seconds = rows.seconds.to_numpy(dtype=float)
         A = terms / seconds[:, None]
         scale = np.where(A.max(axis=0) > 0, A.max(axis=0), 1.0)
-        weight = (rows.n / rows.D.map(SIZES)).to_numpy(dtype=float)
+        weight = (rows.n / rows.D.map(sizes(str(method)))).to_numpy(dtype=float)
         found = nnls(weight[:, None] * A / scale, weight * (1.0 - known / seconds))[0] / scale
         names = ("n", "n_D", "n2_d", "n3", "n3_d")
         shown = [f"{k}={1e9 * v:.3g}" for k, v in zip(names, found, strict=True) if v > 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -105,8 +105,25 @@ def propose_by_bound(
     return Proposal(point, fitted - began, perf_counter() - fitted)
 
 
+class Model(Protocol):
+    """What a step needs of a surrogate, or of several that are averaged."""
+
+    @property
+    def target(self) -> Array:
+        """(n,) the standardised values of the last update."""
+        ...
+
+    def update(self, Z: Array, y: Array) -> None:
+        """Take the data (n, d), (n,); refit if it is time to."""
+        ...
+
+    def score(self, z: Array, score: Score) -> tuple[Array, Array]:
+        """An acquisition at z (m, d) in standardised units, and its gradient (m, d)."""
+        ...
+
+
 def propose(
-    surrogate: Surrogate,
+    surrogate: Model,
     settings: AcquisitionSettings,
     score: Callable[[float], Score],
     data: tuple[Array, Array],

@@ -12,11 +12,14 @@ from dsebo.methods.rembo import RemboConfig
 from dsebo.methods.hesbo import HesboConfig
 from dsebo.methods.vbo import VboConfig
 from dsebo.methods.sbo_se import SboSeConfig
+from dsebo.methods.saasbo import SaasboConfig
 from dsebo.methods.turbo import TurboConfig
 from dsebo.methods.baxus import BaxusConfig
 from dsebo.methods.sirbo import SirboConfig
 from dsebo.methods.alebo import AleboConfig
+from dsebo.methods.vaebo import VaeboConfig
 from dsebo.methods.mcts_vs import MctsVsConfig
+from dsebo.methods.rducb import RducbConfig
 from dsebo.methods.lm_ma_es import LmMaEsConfig
 from dsebo.methods.dcem import DcemConfig
 from dsebo.methods.bandits import BanditExtremeConfig

@@ -59,12 +59,12 @@ def test_a_rows_setting_is_the_papers_with_the_defaults_of_this_software() -> No
 
 
 def test_what_is_not_here_says_so() -> None:
-    assert row_of("RDUCB").why_not == NOT_HERE
+    assert row_of("SAASBO", 2, "MSLR").why_not == NOT_HERE
     assert row_of("DSEBO", 2, "LIMO").why_not == NOT_HERE
     assert row_of("DSEBO").why_not == ""
-    rducb = row_of("RDUCB")
-    assert own_runs(rducb, [FinalRun("", 1, 2.0, None, 1.0, False)]).seeds == ()
-    assert command(rducb, [1]) == ""
+    saasbo = row_of("SAASBO", 2, "MSLR")
+    assert own_runs(saasbo, [FinalRun("", 1, 2.0, None, 1.0, False)]).seeds == ()
+    assert command(saasbo, [1]) == ""
 
 
 def test_centre_and_minimum_of_every_function() -> None:

@@ -68,7 +68,7 @@ def test_the_table_has_the_centre_f_star_and_every_row() -> None:
     assert table["Runs"]["DSEBO"] == "1 bundled, 1 of yours, 1 under way"
     assert (table["Paper, s"]["DSEBO"], table["Here, s"]["DSEBO"]) == ("339", "7")
     assert (table["Here"]["TuRBO"], table["Apart"]["TuRBO"]) == (GAP, "")
-    assert table["Here"]["RDUCB"] == "not available here"
+    assert "not available here" not in set(table["Here"])
 
 
 def test_tasks_that_are_not_here_are_as_printed() -> None:
@@ -84,7 +84,7 @@ def test_only_rows_with_gaps_can_be_run() -> None:
     runnable = [line.row.label for line in lines_of(printed_rows(1, "Sphere"), full) if line.runnable]
     assert "DSEBO" not in runnable
     assert "TuRBO" in runnable
-    assert "RDUCB" not in runnable
+    assert "RDUCB" in runnable
     line = lines_of([row], full[:8])[0]
     assert wish(line, 13.0) == "Run 2 seeds, about 26 s"
     started = lines_of([row], [final(row, 1, None)])[0]
@@ -92,7 +92,7 @@ def test_only_rows_with_gaps_can_be_run() -> None:
 
 
 def test_what_could_be_reproduced_is_counted_from_the_runs() -> None:
-    rows = [row_of("DSEBO"), row_of("TuRBO"), row_of("BAxUS"), row_of("RDUCB")]
+    rows = [row_of("DSEBO"), row_of("TuRBO"), row_of("BAxUS"), row_of("SAASBO", 2, "MSLR")]
     finals = [final(rows[0], 1, 4.0), final(rows[1], 1, 1000.0), final(rows[2], 1, 1.0)]
     found = tally(finals, rows)
     assert (found.printed, found.runnable, found.run) == (4, 3, 3)
@@ -111,7 +111,7 @@ def test_rows_no_better_than_the_centre() -> None:
 def test_the_summary_in_words() -> None:
     assert len(all_rows()) == 334
     said = sentences([])
-    assert said[0] == "Of 334 printed rows 228 can be run here, and 0 have been."
+    assert said[0] == "Of 334 printed rows 246 can be run here, and 0 have been."
     assert "2 of the 12 means printed for DSEBO" in said[-1]
     row = row_of("DSEBO")
     some = sentences([final(row, 1, 4.0)])
