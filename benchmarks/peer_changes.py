@@ -53,6 +53,7 @@ SIZED = "stages sized for 50 evaluations"
 BANDITS = ("c-ucb", "epsilon-greedy", "ucb-e", "thompson", "expectation")
 
 EXPERIMENTS = (
+    Experiment("alebo", "no model: 500 random points of its polytope", {"n_init": 500}, PAPER_FUNCTIONS),
     Experiment(
         "dsebo", "the authors' variant", {"variant": "authors"}, ("rosenbrock", "griewank", "michalewicz")
     ),

@@ -30,7 +30,7 @@ from dsebo.events import Event, StructureChanged
 from dsebo.gp.surrogate import Array, inverse_and_logdet
 from dsebo.methods._shared import fit_iterations_setting, n_init_setting, refit_setting
 from dsebo.methods.base import Candidate, MethodConfig, Optimizer, stream
-from dsebo.methods.cost import fits
+from dsebo.methods.cost import Coefficients, fits
 from objectives.fields import setting
 
 Indices = NDArray[np.int64]
@@ -46,6 +46,7 @@ class RducbConfig(MethodConfig):
     """RDUCB: a random sum of parts, drawn again at every step."""
 
     label = "RDUCB"
+    coefficients = Coefficients(n_D=7.05e4, n2_d=778)
 
     method: Literal["rducb"] = "rducb"
     size: float = setting(0.2, "Edges", symbol="|E|/D", ge=0, le=1)

@@ -17,7 +17,7 @@ from dsebo.gp.saas import SaasHmc, map_mixture
 from dsebo.gp.surrogate import Kernel, Score
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.base import Candidate, stream
-from dsebo.methods.cost import Prediction, fits
+from dsebo.methods.cost import Coefficients, Prediction, fits
 from objectives.fields import setting
 
 MATTERS = 5.0  # a variable with a shorter lengthscale than this matters
@@ -28,6 +28,7 @@ class SaasboConfig(FullConfig):
     """SAASBO: few of all variables matter."""
 
     label = "SAASBO"
+    coefficients = Coefficients(n=3.92e7, n_D=4.8e4, n2_d=856, n3=332)
 
     method: Literal["saasbo"] = "saasbo"
     inference: Literal["map", "hmc"] = setting("map", "Inference")

@@ -28,6 +28,7 @@ from dsebo.gp.designs import latin_hypercube, starting_point
 from dsebo.gp.surrogate import Array, Surrogate
 from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, n_init_setting
 from dsebo.methods.base import Candidate, stream
+from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class VaeboConfig(SubspaceConfig):
     """VAEBO: the subspace is learnt by an auto-encoder, from the points alone."""
 
     label = "VAEBO"
+    coefficients = Coefficients(n=5.69e7, n_D=6.05e3, n2_d=681)
     offered = ({"kl_weight": 0.0005},)
 
     method: Literal["vaebo"] = "vaebo"
