@@ -253,10 +253,28 @@ def test_a_model_that_changes_in_a_fork_is_fitted_at_once() -> None:
         assert (runner.optimizer.surrogate.n_fitted == point.t) == at_once  # type: ignore[attr-defined]
 
 
+def test_a_fork_between_our_rules_and_the_papers_goes_on_and_resumes() -> None:
+    plain = CONFIG.model_dump(mode="json")
+    ours = RunConfig.parse({**plain, "optimizer": {"variant": "adaptive", "beta": 3, "d_l": 2, "d_h": 20}})
+    point = convergences(list(run(ours)))[1]
+    changes = {"lengthscales": "per-dimension", "region": False, "acquisition": "bound", "growth": "patience"}
+    fork = ours.forked(PARENT, None, point.t, None, changes)
+    whole = play(Runner.from_config(fork), 40)
+    first = Runner.from_config(fork)
+    before = play(first, point.t + 1)
+    second = Runner.from_config(fork, through_json(first.state_dict()))
+    assert history(before + play(second, 40)) == history(whole)
+    later = next(event.t for event in convergences(whole) if event.t > point.t)
+    back = fork.forked(PARENT, None, later, None, {"lengthscales": "common", "region": True})
+    assert sum(event.kind == "evaluated" for event in run(back)) == back.budget
+
+
 def test_a_run_retraced_is_in_the_same_state() -> None:
-    for method in ("dsebo", "rembo"):
+    for method in ("dsebo", "adaptive", "rembo"):
         plain = CONFIG.model_dump(mode="json")
         settings = plain["optimizer"] if method == "dsebo" else {"method": method}
+        if method == "adaptive":
+            settings = {"variant": "adaptive", "beta": 3, "d_l": 2, "d_h": 20}
         config = RunConfig.parse({**plain, "optimizer": settings})
         runner, again = Runner.from_config(config), make_optimizer(config)
         for event in play(runner, 25):
