@@ -270,7 +270,7 @@ def describe(
         threshold = gain_threshold(rule, now)
         what = f"Evaluation {t}: stalled. No gain above {threshold:.3g} in {evaluations} at d = {now.d}."
     if enough is not None:
-        why = f"The last two expansions gained {100 * enough:.2g} % of the second largest slope, or less."
+        why = f"The last two expansions gained at most {100 * enough:.2g} % of the second largest slope."
     elif strategy.growth == "steady":
         why = f"It grows steadily, by {delta}."
     else:

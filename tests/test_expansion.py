@@ -309,7 +309,7 @@ def test_it_stops_when_two_slopes_are_small_beside_the_others_and_says_so() -> N
     assert stopped.enough == pytest.approx(1.0 / 40.0)
     assert stopped.T_after == 500 - stopped.t
     assert (
-        "The last two expansions gained 2.5 % of the second largest slope, or less. 21 dimensions are "
+        "The last two expansions gained at most 2.5 % of the second largest slope. 21 dimensions are "
         f"enough; the remaining {500 - stopped.t} evaluations go into this subspace." in stopped.text
     )
     assert now.enough
