@@ -137,7 +137,7 @@ def test_what_takes_more_than_an_hour_is_asked_about(manager: RunManager) -> Non
     link = {name: f"{value:g}" for name, value in {**SMALL, "budget": 400}.items()}
     at = open_page("run", **link, speed="0.1")
     button(at, "Launch").click().run()
-    assert "1 h 7 min" in at.warning[0].value  # at the speed that was chosen
+    assert "1 h 6 min" in at.warning[0].value  # at the speed that was chosen
     assert manager.store.count_runs() == 0
     field(at, "budget").set_value(300).run()
     assert "Launch it all the same" not in labels(at)  # another setting, another question

@@ -41,3 +41,15 @@ def test_a_stored_run_in_the_same_formula(finished: Callable[..., str]) -> None:
     at.run()
     assert "phases; ε(d) is measured" in said(at)
     assert len(at.metric) == 4
+
+
+def test_the_phases_of_a_run_under_its_charts(finished: Callable[..., str]) -> None:
+    run_id, other = finished(), finished(seed=2)
+    at = open_page("run", run=run_id, show="bound", reachable="yes", **{"with": other})
+    assert not at.exception
+    for one in (run_id, other):
+        data = SHARED.data(floors.session.manager().store, one)
+        wait_for(lambda data=data: not floors.status(data).running)  # type: ignore[misc]
+    at.run()
+    assert not at.exception
+    assert said(at).count("phases; ε(d) is measured") == 2

@@ -159,25 +159,33 @@ def show_run() -> None:
     if run_id is None:
         st.info("There is no run of DSEBO yet. Launch one on the Run page, then come back.")
         return
-    show_bound(SHARED.data(session.manager().store, run_id))
+    data = SHARED.data(session.manager().store, run_id)
+    if not show_bound(data):
+        floors.progress([data])
 
 
-def show_bound(data: RunData) -> None:
-    """The phases of one run, as far as it is shown, in the formula of Theorem 5.2."""
+def show_bound(data: RunData) -> bool:
+    """The phases of one run, as far as it is shown, in the formula of Theorem 5.2.
+
+    Whether all is said: what its subspaces reach may have to be computed first.
+    """
     if data.row.minimum is None:
         st.info("F* of this run is not known, so its approximation error cannot be measured.")
-        return
+        return True
     try:
         known = floors.status(data)
     except (NoFloor, StoreError) as error:
         st.info(plain(str(error)))
-        return
+        return True
     if known.done < known.total:
-        floors.progress([data])
-        return
+        return False
+    if not data.t:
+        st.info("There is no phase before the first evaluation.")
+        return True
     phases = phases_of_run([int(d) for d in data.evaluations["d"].dropna()])
     st.caption(
         f"{len(phases)} phases; ε(d) is measured: the floor of each subspace less F*, an upper "
         f"bound of the true one. Beside it GP-UCB at d = {phases[-1].d} from the start."
     )
     show_bounds(phases, phases[-1].d, measured_epsilon(known.floors, data.row.minimum))
+    return True

@@ -189,4 +189,17 @@ function speak() {
   }
 }
 
-setInterval(speak, 1000);
+// Buttons of cards that say the same have names of their own.
+function nameCards() {
+  for (const card of document.querySelectorAll('[class*="st-key-card-"]')) {
+    const [button, title] = [card.querySelector("button"), card.querySelector("strong")];
+    if (!button || !title) continue;
+    const name = `${button.textContent.trim()}: ${title.textContent}`;
+    if (button.getAttribute("aria-label") !== name) button.setAttribute("aria-label", name);
+  }
+}
+
+setInterval(() => {
+  speak();
+  nameCards();
+}, 1000);

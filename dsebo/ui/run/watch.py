@@ -14,7 +14,7 @@ from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import plain, setting_line
+from dsebo.text import setting_line
 from dsebo.ui import controls, inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale, segmented
@@ -133,9 +133,9 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
         _show_one(first, whole[0], scale, part, t is None)
     else:
         _show_two(shown, whole, scale, part, t is None)
-    if floors.is_on():
+    if floors.is_on() or part == "bound":
         with st.container(key="reachable"):
-            floors.explain(runs)
+            floors.explain(runs, legend=floors.is_on())
 
 
 def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool) -> None:
@@ -166,11 +166,8 @@ def _show_two(
     for column, data, all_of_it, key in zip(columns, shown, whole, "ab", strict=True):
         span = common_span(whole if alike else [all_of_it], scale)
         with column:
-            if key == "b":
-                controls.heading(data.row.name, data.row.state, setting_line(data.row.config), data.row.id)
-            else:
-                st.markdown(f"#### {plain(data.row.name)}")
-                st.caption("As above")
+            row = data.row
+            controls.heading(row.name, row.state, setting_line(row.config), f"{key} {row.id}")
             _chart(data, scale, key, {"axis_end": end, "value_range": span, "largest_d": largest})
             entries = feed(data.events)
             live_sentence(sentence(data, entries, live), key=f"sentence{key}")
