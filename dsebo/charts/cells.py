@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsebo.charts.curves import Curves
+from dsebo.charts.curves import Curves, abreast
 from dsebo.charts.scales import Array
 from dsebo.experiments.findings import finished
 from dsebo.text import NAMED, is_number, part, symbol, value_label
@@ -167,7 +167,7 @@ def cell_curves(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, C
         CellCurves(
             named[int(rows["cell"].iloc[0])],
             {axis: rows[axis].iloc[0] for axis in axes},
-            [curves[run] for run in rows["run_id"] if run in curves],
+            abreast([curves[run] for run in rows["run_id"] if run in curves]),
             len(rows),
             known(rows["minimum"]),
             known(rows["at_centre"]),

@@ -6,7 +6,7 @@ nothing is said but that more are needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,8 +23,9 @@ from dsebo.experiments.paired import (
     most_shared,
     seeds_needed,
     sharing,
+    too_few,
 )
-from dsebo.text import NAMED, function_name, is_range, joined, number, part, several, symbol
+from dsebo.text import function_name, is_range, joined, number, part, several, symbol
 
 _EXPLAINED = (
     "Every comparison is a paired Wilcoxon test over the seeds that two cells share, as many as it "
@@ -42,6 +43,7 @@ class Report:
     sentences: tuple[str, ...]
     hint: str = ""
     lead: str = ""
+    more_seeds: int = 0  # with which it could be said what is chance, where it cannot
 
     @property
     def texts(self) -> list[str]:
@@ -81,7 +83,8 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
     }
     if not any(finding.tested for finding in parts.values()):  # once is enough to say what is missing
         most = done.groupby("function").size()
-        return Report(tuple(parts[most.idxmax() if len(most) else next(iter(parts))].texts))
+        name = most.idxmax() if len(most) else next(iter(parts))
+        return Report(tuple(parts[name].texts), more_seeds=_missing(frame[frame["function"] == name]))
     texts = [f"{function_name(name)}: {text}" for name in parts for text in parts[name].texts]
     centres = {name: _own_centres(frame[frame["function"] == name], others) for name in parts}
     texts += [f"{function_name(name)}: {text}" for name in parts for text in centres[name]]
@@ -92,7 +95,7 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
 def _summed(frame: pd.DataFrame, finding: Finding) -> Report:
     """With what else must be known to read the sentences, where there are any to read."""
     if not finding.tested:
-        return Report(tuple(finding.texts))
+        return Report(tuple(finding.texts), more_seeds=_missing(frame))
     texts = list(finding.texts)
     failed = int((frame["state"] == "failed").sum())
     if failed:
@@ -100,6 +103,11 @@ def _summed(frame: pd.DataFrame, finding: Finding) -> Report:
         texts.append(f"{runs} left out.")
     hint = _EXPLAINED + (_RATIO if finding.ratio else _DIFFERENCE) + _SEEDS
     return Report(tuple(texts), hint)
+
+
+def _missing(frame: pd.DataFrame) -> int:
+    """How many seeds more it takes to compare all cells."""
+    return max(0, seeds_needed(frame["cell"].nunique()) - frame["seed"].nunique())
 
 
 def lead(done: pd.DataFrame, axes: Sequence[str]) -> str:
@@ -113,9 +121,15 @@ def lead(done: pd.DataFrame, axes: Sequence[str]) -> str:
     axis, race = axes[0], axes[0] == "method"
     values = done.groupby(axis, sort=False)["best"]
     ranked = (values.mean() if race else values.median()).sort_values(kind="stable")
-    shown = [f"{part(axis, value)} ({number(best, 3)})" for value, best in ranked.items()]
+    return ranking({part(axis, value): best for value, best in ranked.items()}, "mean" if race else "median")
+
+
+def ranking(values: Mapping[str, float], what: str) -> str:
+    """`Lowest median: β = 4 (9.8), then β = 12 (11); highest: β = 1 (19).` of two or more."""
+    ranked = sorted(values.items(), key=lambda pair: pair[1])
+    shown = [f"{name} ({number(value, 3)})" for name, value in ranked]
     rest = f"; highest: {shown[-1]}" if len(shown) > 2 else ""
-    return f"Lowest {'mean' if race else 'median'}: {shown[0]}, then {shown[1]}{rest}."
+    return f"Lowest {what}: {shown[0]}, then {shown[1]}{rest}."
 
 
 def _own_centres(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
@@ -217,8 +231,7 @@ class Finding:
 def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> Finding:
     """What the values of one axis do to the final value."""
     covered = [i for i in range(len(values)) if outcomes.seeds(i) >= LEAST_SEEDS]
-    things = f"{axis}s" if axis in NAMED else f"values of {symbol(axis)}"
-    if refused := _too_few(outcomes, covered, things):
+    if refused := _too_few(outcomes, covered):
         return Finding([refused])
     needed = seeds_needed(len(covered))
     best = min(sharing(outcomes, covered, needed), key=outcomes.median)
@@ -245,23 +258,12 @@ def along(axis: str, values: list[Any], outcomes: Outcomes, over: str = "") -> F
     return Finding(texts, True, outcomes.ratio)
 
 
-def _too_few(outcomes: Outcomes, covered: Sequence[int], things: str) -> str:
-    """Why nothing can be said; empty where something can."""
-    shared = most_shared(outcomes, covered)
-    if shared < LEAST_SEEDS:
-        most = int(np.isfinite(outcomes.values).sum(axis=0).max(initial=0))
-        so_far = "none has finished" if most == 0 else f"there are at most {most}"
-        return (
-            f"More seeds are needed: two {things} can be compared when they share "
-            f"{seeds_needed(2)} finished seeds; so far {so_far}."
-        )
-    needed = seeds_needed(len(covered))
-    if shared < needed:
-        return (
-            f"More seeds are needed: {shared} cannot tell {len(covered)} {things} apart, "
-            f"{needed} or more can."
-        )
-    return ""
+def _too_few(outcomes: Outcomes, covered: Sequence[int]) -> str:
+    """Why nothing can be said; empty where something can. The form says the same before the start."""
+    cells = outcomes.values.shape[1]
+    shared = most_shared(outcomes, range(cells))
+    enough = len(covered) > 1 and most_shared(outcomes, covered) >= seeds_needed(len(covered))
+    return "" if enough else too_few(shared, cells)
 
 
 def _alike(
@@ -301,7 +303,7 @@ def _how_much(pair: Pair, ratio: bool) -> str:
 def best_cell(labels: list[str], outcomes: Outcomes) -> Finding:
     """The cell with the lowest median, and how many others can be told from it."""
     covered = [i for i in range(len(labels)) if outcomes.seeds(i) >= LEAST_SEEDS]
-    if refused := _too_few(outcomes, covered, "cells"):
+    if refused := _too_few(outcomes, covered):
         return Finding([refused])
     needed = seeds_needed(len(covered))
     best = min(sharing(outcomes, covered, needed), key=outcomes.median)

@@ -153,3 +153,17 @@ def seeds_needed(cells: int) -> int:
     """
     pairs = max(1, math.comb(cells, 2))
     return max(LEAST_SEEDS, math.ceil(math.log2(2 * pairs / LEVEL)))
+
+
+_SPELLED = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+def too_few(seeds: int, cells: int) -> str:
+    """`Five seeds cannot exclude chance; 8 can.`; empty where there are enough for so many cells."""
+    needed = seeds_needed(cells)
+    if seeds >= needed:
+        return ""
+    spelled = _SPELLED[seeds] if seeds < len(_SPELLED) else str(seeds)
+    if seeds == 0:
+        return f"No seed has finished in two of them yet; {needed} can exclude chance."
+    return f"{spelled} {'seed' if seeds == 1 else 'seeds'} cannot exclude chance; {needed} can."

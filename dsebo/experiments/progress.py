@@ -222,6 +222,25 @@ def read_curves(store: Store, ids: Sequence[str]) -> dict[str, tuple[Array, Arra
     return {run_id: _curve(rows) for run_id, rows in points.items()}
 
 
+def thin_curves(store: Store, ids: Sequence[str], points: int) -> dict[str, list[float]]:
+    """Best values of each run for a picture of some pixels: about so many, the last among them."""
+    table = schema.evaluation.c
+    every = _run.n_done // points + 1
+    chosen = (
+        select(table.run_id, table.best)
+        .join(schema.run, _run.id == table.run_id)
+        .where(table.best.is_not(None), or_(table.t % every == 0, table.t == _run.n_done))
+        .order_by(table.run_id, table.t)
+    )
+    curves: dict[str, list[float]] = {}
+    with store.read() as connection:
+        for first in range(0, len(ids), _IDS_AT_ONCE):
+            part = list(ids[first : first + _IDS_AT_ONCE])
+            for run_id, best in connection.execute(chosen.where(table.run_id.in_(part))):
+                curves.setdefault(run_id, []).append(best)
+    return curves
+
+
 def _curve(rows: list[Any]) -> tuple[Array, Array]:
     known = np.array(rows, dtype=float)
     t = known[:, 0].astype(int)

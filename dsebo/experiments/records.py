@@ -106,6 +106,14 @@ def delete_experiment(store: Store, experiment_id: str) -> None:
         connection.execute(deleted)
 
 
+def change_spec(store: Store, experiment_id: str, spec: ExperimentSpec) -> None:
+    """Give an experiment that nobody works on further runs."""
+    with store.write() as connection:
+        full = _find(connection, experiment_id)
+        leases.free_row(connection, _table, full)
+        connection.execute(update(_table).where(_table.c.id == full).values(spec=spec.to_json()))
+
+
 def restore_experiment(store: Store, experiment_id: str) -> None:
     """Bring a deleted experiment back to the list."""
     with store.write() as connection:

@@ -224,6 +224,11 @@ class ExperimentSpec(Frozen):
         """Every run, cell by cell."""
         return _planned(self.to_json())
 
+    def with_more_seeds(self, count: int) -> ExperimentSpec:
+        """The same with as many more seeds, counted up from the largest."""
+        last = max(self.seeds)
+        return self.parse({**self.plain(), "seeds": [*self.seeds, *range(last + 1, last + 1 + count)]})
+
     def renamed(self, name: str) -> ExperimentSpec:
         """The same under another name."""
         return self.model_copy(update={"name": name})

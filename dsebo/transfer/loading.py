@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import operator
 import secrets
 import threading
@@ -161,15 +162,18 @@ def save(
 
 
 def _same(connection: Connection, imported: Imported) -> str | None:
-    """The run of this store with the same settings, arithmetic and evaluations."""
-    run, evaluation = schema.run.c, schema.evaluation.c
+    """The run of this store with the same settings, arithmetic, evaluations and events."""
+    run, evaluation, event = schema.run.c, schema.evaluation.c, schema.event.c
     values = [(one["t"], one["y"]) for one in imported.evaluations]
+    events = [json.loads(one["payload"]) for one in imported.events]
     hash = imported.run.get("hash")
     task = run.config == imported.run["config"] if hash is None else run.hash == hash
     alike = select(run.id).where(task, run.hash.is_not_distinct_from(hash), run.deleted_at.is_(None))
     for run_id in connection.execute(alike.where(run.n_done == len(values))).scalars().all():
         own = select(evaluation.t, evaluation.y).where(evaluation.run_id == run_id).order_by(evaluation.t)
-        if [tuple(row) for row in connection.execute(own)] == values:
+        told = select(event.payload).where(event.run_id == run_id).order_by(event.id)
+        payloads = [json.loads(payload) for payload in connection.execute(told).scalars()]
+        if [tuple(row) for row in connection.execute(own)] == values and payloads == events:
             return str(run_id)
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -109,6 +109,7 @@ class SharedCache:
         self._curves: Shelf[Curves] = Shelf(CURVES_KEPT)
         self._reports: Shelf[Report] = Shelf(64)
         self._read: Shelf[_Reading] = Shelf(FIGURES_KEPT)
+        self._pictures: Shelf[list[float]] = Shelf(CURVES_KEPT)
 
     def data(self, store: Store, run_id: str) -> RunData:
         """A run as it now stands, with what happened; only what is new is read."""
@@ -139,6 +140,17 @@ class SharedCache:
         new = frame[frame["run_id"].isin([run for run in budgets if run not in known])]
         for run, curve in finished_curves(store, new).items():
             known[run] = self._curves.put((run, budgets[run]), curve)
+        return known
+
+    def pictures(
+        self, wanted: Iterable[tuple[str, int]], read: Callable[[Sequence[str]], Mapping[str, list[float]]]
+    ) -> dict[str, list[float]]:
+        """Small curves of runs, by id, of which each has so many evaluations; only new ones are read."""
+        places = dict(wanted)
+        known = {run: curve for run, n in places.items() if (curve := self._pictures.get((run, n)))}
+        if new := [run for run in places if run not in known]:
+            for run, curve in read(new).items():
+                known[run] = self._pictures.put((run, places[run]), curve)
         return known
 
     def report(self, row: ExperimentRow, frame: pd.DataFrame) -> Report:

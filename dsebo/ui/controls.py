@@ -9,12 +9,12 @@ import streamlit as st
 
 from dsebo.experiments.child import start_child
 from dsebo.experiments.limits import experiment_check
-from dsebo.experiments.records import ExperimentRow, delete_experiment, get_experiment, tell
+from dsebo.experiments.records import ExperimentRow, get_experiment, tell
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ENDED
 from dsebo.text import count, plain
-from dsebo.ui import links, session
+from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 
 STATE_COLOURS = {
@@ -136,7 +136,7 @@ def _speed(row: RunRow, owner: str) -> None:
 
 
 def runs_controls(rows: Sequence[RunRow]) -> None:
-    """Pause, resume or cancel all of these runs that can be; then a way on."""
+    """Pause, resume or cancel all of these runs that can be."""
     manager, owner = session.manager(), session.owner()
     mine = [row for row in rows if manager.may_control(row, owner)]
     going = [row for row in mine if row.state in ("running", "queued")]
@@ -147,22 +147,12 @@ def runs_controls(rows: Sequence[RunRow]) -> None:
         act_on_each(resting, manager.resume)
     if (going or resting) and st.button("Cancel all", icon=":material/stop:"):
         act_on_each([*going, *resting], manager.cancel)
-    if not (going or resting):
-        compare_button([row.id for row in rows])
-
-
-def compare_button(ids: Sequence[str]) -> None:
-    """The way on from runs that have ended."""
-    if st.button("Compare", icon=":material/stacked_line_chart:"):
-        links.go(
-            "experiments", show="compare", runs=",".join(run_id[:12] for run_id in ids[: links.MOST_RUNS])
-        )
 
 
 # --- an experiment ------------------------------------------------------------------------------
 
 
-def experiment_controls(row: ExperimentRow, close: Callable[[], None]) -> None:
+def experiment_controls(row: ExperimentRow) -> None:
     """The buttons that fit the experiment's state; others only watch."""
     if not session.manager().may_control(row, session.owner()):
         st.caption(WATCHING.format("experiment"))
@@ -175,11 +165,7 @@ def experiment_controls(row: ExperimentRow, close: Callable[[], None]) -> None:
         action("Go on", "play_arrow", lambda: _go_on(row))
     elif row.state != "finished":
         action("Resume", "play_arrow", lambda: _go_on(row), primary=True)
-    if row.state in ENDED:
-        with st.popover("Delete", icon=":material/delete:"):
-            st.markdown("The experiment is forgotten. Its runs stay in Runs.")
-            action("Delete it", "delete", lambda: _delete(row, close), primary=True)
-    else:
+    if row.state not in ENDED:
         action("Cancel", "stop", lambda: _tell(row, "cancel"))
 
 
@@ -203,12 +189,6 @@ def _go_on(row: ExperimentRow) -> None:
     manager = session.manager()
     if tell(manager.store, row.id, "run") is not None:
         start_child(manager.store, row.id, experiment_check(manager.settings, session.owner(), row.spec))
-
-
-def _delete(row: ExperimentRow, close: Callable[[], None]) -> None:
-    _check_control(row)
-    delete_experiment(session.manager().store, row.id)
-    close()
 
 
 def _check_control(row: ExperimentRow) -> None:

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 from dsebo.experiments.findings import findings, report
-from dsebo.experiments.paired import holm, seeds_needed, signed_ranks
+from dsebo.experiments.paired import holm, seeds_needed, signed_ranks, too_few
 from tests.experiments.frames import FLAT, progress, seeds, shuffled
 
 
@@ -66,17 +66,17 @@ def test_too_few_seeds_say_only_that_more_are_needed(count: int) -> None:
     frame = progress(cells, centre={(1,): 10.0, (8,): 20.0})
     said = findings(frame, ["beta"])
     assert len(said) == 1
-    assert said[0].startswith("More seeds are needed: ")
-    assert "6 finished seeds" in said[0]
+    assert said[0] == too_few(count, 2)
+    assert "6 can" in said[0]
+    assert report(frame, ["beta"]).more_seeds == 1  # of the 5 that were planned
     assert "worse" not in said[0]
     assert report(frame, ["beta"]).hint == ""
 
 
 def test_seeds_that_no_test_can_decide_with_say_so_too() -> None:
     frame = progress({(b,): [b * v for v in FLAT[:6]] for b in (1, 10, 100, 1000)})
-    assert findings(frame, ["beta"]) == [
-        "More seeds are needed: 6 cannot tell 4 values of β apart, 8 or more can."
-    ]
+    assert findings(frame, ["beta"]) == ["Six seeds cannot exclude chance; 8 can."]
+    assert report(frame, ["beta"]).more_seeds == 2
     for cells in (2, 3, 4, 7, 28):  # the figure is exact: one seed fewer never suffices
         pairs, n = cells * (cells - 1) // 2, seeds_needed(cells)
         least = [wilcoxon(np.arange(1.0, k + 1), method="exact").pvalue for k in (n - 1, n)]
@@ -93,10 +93,11 @@ def test_runs_that_failed_are_left_out_and_counted() -> None:
 def test_a_run_at_work_or_without_a_number_is_not_a_final_value() -> None:
     frame = progress({(8,): FLAT, (16,): [v * 5 for v in FLAT]})
     frame.loc[(frame["beta"] == 16) & (frame["seed"] > 4), "state"] = "running"
-    assert findings(frame, ["beta"])[0].startswith("More seeds are needed")
+    assert findings(frame, ["beta"]) == [too_few(4, 2)]
+    assert report(frame, ["beta"]).more_seeds == 0  # there will be ten
     frame["state"] = "finished"
     frame.loc[(frame["beta"] == 16) & (frame["seed"] > 4), "best"] = np.nan
-    assert findings(frame, ["beta"])[0].startswith("More seeds are needed")
+    assert findings(frame, ["beta"]) == [too_few(4, 2)]
 
 
 def test_a_missing_cell_is_named_and_the_rest_compared() -> None:
@@ -138,8 +139,7 @@ def test_the_fewest_seeds_of_those_not_told_apart_are_said() -> None:
 def test_cells_without_common_seeds_are_not_compared() -> None:
     cells = {(8,): [*FLAT[:5], *[None] * 5], (16,): [*[None] * 5, *FLAT[5:]]}
     said = findings(progress(cells), ["beta"])
-    assert len(said) == 1
-    assert said[0].startswith("More seeds are needed")
+    assert said == [too_few(0, 2)]
 
 
 @pytest.mark.parametrize("minimum", [None, 3.0])
@@ -172,7 +172,7 @@ def test_methods_and_choices_are_named() -> None:
         "DSEBO and Random search differ by less than the seeds do; TuRBO-1 is 3 times worse than DSEBO."
     ]
     few = progress({("dsebo",): FLAT[:2], ("random",): FLAT[:3]}, ["method"])
-    assert findings(few, ["method"])[0].startswith("More seeds are needed: two methods can be")
+    assert findings(few, ["method"]) == [too_few(2, 2)]
     cells = {("paper",): FLAT, ("authors",): [v * 3 for v in FLAT]}
     assert findings(progress(cells, ["variant"]), ["variant"]) == [
         "variant = paper ends lowest: variant = authors is 3 times worse."
@@ -194,8 +194,7 @@ def test_functions_are_compared_within_each_and_never_with_one_another() -> None
     few = {key: values[:2] for key, values in cells.items()}
     few["levy", 10] = FLAT[:3]
     said = findings(progress(few, ["function", "d_e"]), ["function", "d_e"])
-    assert len(said) == 1
-    assert said[0].endswith("so far there are at most 3.")
+    assert said == [too_few(2, 2)]
     alone = {("sphere",): FLAT, ("levy",): [v * 1000 for v in FLAT]}
     said = findings(progress(alone, ["function"]), ["function"])
     assert said == ["Each function has values of its own, so they are not compared with one another."]

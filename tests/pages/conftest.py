@@ -123,6 +123,11 @@ def components(at: AppTest) -> list[dict[str, Any]]:
     return [data for _, data in sent(at)]
 
 
+def figures(at: AppTest) -> list[dict[str, Any]]:
+    """The page's charts."""
+    return [data for data in components(at) if "layout" in data]
+
+
 def shown_best(at: AppTest) -> str:
     """The best value as the page shows it."""
     return next(str(data["numbers"][0]["value"]) for data in components(at) if "numbers" in data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from dsebo.store.leases import Heartbeat
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 from dsebo.ui import controls, session
-from dsebo.ui.experiments import setup
+from dsebo.ui.experiments import actions, setup, view
+from tests.pages.conftest import figures
 
 SMALL = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
 RANDOM = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"method": "random"}, "budget": 6}
@@ -86,7 +86,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                 check(connection)
         begun.append(sweep_id)
 
-    for module in (setup, controls):
+    for module in (actions, controls, setup, view):
         monkeypatch.setattr(module, "start_child", begin)
     return begun
 
@@ -101,10 +101,6 @@ def labels(at: AppTest) -> set[str]:
 
 def box(at: AppTest, label: str) -> Any:
     return next(b for b in [*at.text_input, *at.selectbox, *at.number_input] if b.label == label)
-
-
-def figures(at: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(c.proto.bytes) for c in at.get("bidi_component") if c.proto.bytes]
 
 
 def titles(at: AppTest) -> str:

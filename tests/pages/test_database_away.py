@@ -14,7 +14,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.store.errors import StoreAway
 from dsebo.store.patience import WAITING
 from dsebo.ui import session
-from dsebo.ui.experiments.runs_table import RESUME_ALL
+from dsebo.ui.experiments.actions import RESUME_ALL
 from dsebo.ui.refresh import GOES_ON
 from tests.pages.conftest import open_page, said, wait_for
 from tests.small_run import SMALL

@@ -48,7 +48,9 @@ SAID = {
 
 
 def inputs(at: AppTest) -> list[Any]:
-    return [element.value for kind in INPUTS for element in at.get(kind)]
+    found = [element.value for kind in INPUTS for element in at.get(kind)]
+    chosen = at.session_state.get("chosen lines", [])
+    return [*found, chosen]  # what is chosen in the table is an input too
 
 
 @pytest.mark.parametrize(("name", "link"), LINKS, ids=[name for name, _ in LINKS])

@@ -13,7 +13,7 @@ from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.store import schema
 from dsebo.transfer import FORMATS
-from tests.pages.conftest import components, open_page, said, shown_best, wait_for
+from tests.pages.conftest import components, figures, open_page, said, shown_best, wait_for
 from tests.pages.presses import choose, press, shown_timeline, timeline_buttons
 from tests.small_run import SMALL
 
@@ -25,7 +25,7 @@ def figure(at: AppTest) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [("replay", "See Bayesian optimization"), ("runs", "No run yet"), ("compare", "Choose two")],
+    [("replay", "See Bayesian optimization"), ("runs", "No run yet"), ("compare", "No run yet")],
 )
 def test_an_empty_store_is_explained(page: str, words: str) -> None:
     at = open_page(page)
@@ -101,6 +101,10 @@ def test_two_runs_in_lockstep(finished: Callable[..., str]) -> None:
     assert shown[0]["layout"]["yaxis"]["range"] == shown[1]["layout"]["yaxis"]["range"]
 
 
+def filter_by(at: AppTest, label: str) -> Any:
+    return next(m for m in at.multiselect if m.label == label)
+
+
 def test_the_table_of_runs(finished: Callable[..., str], manager: RunManager) -> None:
     run_id = finished()
     manager.tag(run_id, ["lesson"])
@@ -112,12 +116,12 @@ def test_the_table_of_runs(finished: Callable[..., str], manager: RunManager) ->
     row = manager.store.get_run(run_id)
     assert table["Best"][1] == row.best
     assert table["Final d"][1] == row.d
-    at.multiselect[1].select("levy").run()
+    filter_by(at, "Function").select("levy").run()
     assert list(at.dataframe[0].value["Function"]) == ["Levy"]
-    at.multiselect[1].unselect("levy").run()
-    at.multiselect[2].select("lesson").run()
+    filter_by(at, "Function").unselect("levy").run()
+    filter_by(at, "Tag").select("lesson").run()
     assert len(at.dataframe[0].value) == 1
-    at.text_input[0].set_value("no such name").run()
+    at.text_input(key="search runs").set_value("no such name").run()
     assert "No run passes these filters" in said(at)
 
 
@@ -125,13 +129,13 @@ def test_a_thousand_runs_are_listed_and_counted(finished: Callable[..., str], ma
     row = manager.store.get_run(finished())
     with manager.store.write() as connection:
         kept = dict(connection.execute(select(schema.run)).mappings().one())
-        copies = [{**kept, "id": f"{i:032x}", "name": f"copy {i}"} for i in range(1200)]
+        copies = [{**kept, "id": f"{i:032x}", "group": f"{i}", "name": f"copy {i}"} for i in range(1200)]
         connection.execute(insert(schema.run), copies)
     at = open_page("runs")
     assert not at.exception
     assert len(at.dataframe[0].value) == 1201
     assert "1\u202f201 runs" in said(at)
-    at.text_input[0].set_value("copy 1199").run()
+    at.text_input(key="search runs").set_value("copy 1199").run()
     assert list(at.dataframe[0].value["Name"]) == ["copy 1199"]
     assert at.dataframe[0].value["Best"][0] == row.best
 
@@ -149,10 +153,10 @@ def test_compare_groups_and_tables(finished: Callable[..., str]) -> None:
     ids = [finished(), finished(seed=2), finished(beta=3.0)]
     at = open_page("compare", runs=",".join(run_id[:12] for run_id in ids), by="beta")
     assert not at.exception
-    table = at.dataframe[0].value
+    table = at.dataframe[-1].value
     assert list(table["group"]) == ["β = 6", "β = 3"]
     assert list(table["runs"]) == [2, 1]
-    legend = [t["name"] for t in figure(at)["data"] if t.get("showlegend", True) and "name" in t]
+    legend = [t["name"] for t in figures(at)[-1]["data"] if t.get("showlegend", True) and "name" in t]
     assert legend == ["β = 6 (n = 2)", "β = 3 (n = 1)"]
     assert str(at.query_params["runs"]).count(",") == 2
     labels = [button.proto.label for button in at.get("download_button")]
@@ -163,7 +167,8 @@ def test_compare_begins_with_runs_that_compare_well(finished: Callable[..., str]
     ids = {finished(), finished(seed=2)}
     finished(function="levy")
     at = open_page("compare")
-    assert set(at.multiselect[0].value) == ids
+    assert set(at.session_state["chosen lines"]) == ids
+    assert set(str(at.query_params["runs"]).split(",")) == {run_id[:12] for run_id in ids}
 
 
 def test_the_papers_row_stands_beside_ours(manager: RunManager) -> None:
@@ -171,11 +176,11 @@ def test_the_papers_row_stands_beside_ours(manager: RunManager) -> None:
     manager.step(run_id)
     wait_for(lambda: manager.store.get_run(run_id).n_done == 1)
     at = open_page("compare", runs=run_id)
-    table = at.dataframe[0].value
+    table = at.dataframe[-1].value
     assert list(table["source"]) == ["this software", "the paper"]
     assert table["mean"][1] == 3.9387
     next(t for t in at.toggle if t.label.startswith("All of")).set_value(True).run()
-    assert len(at.dataframe[0].value) == 20
+    assert len(at.dataframe[-1].value) == 20
 
 
 def test_who_comes_first_to_an_empty_store_is_led_to_learn(finished: Callable[..., str]) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from dsebo.runs.manager import RunManager
 from dsebo.store import schema
 from tests.pages.conftest import open_page, said
-from tests.pages.sweeps import Stored, box, make_runs, one_axis, stored
+from tests.pages.sweeps import Stored, box, button, make_runs, one_axis, stored
 
 __all__ = ["stored"]  # a fixture
 
@@ -25,6 +25,7 @@ def test_a_sweep_without_the_menu_has_its_own_form(manager: RunManager, stored: 
     at = open_page("sweep", sweep=stored(one_axis(), "finished"), hide="nav")
     assert not at.exception
     assert not at.warning
+    button(at, "Change and run again").click().run()
     assert box(at, "Values of β").value == "2,6"
     assert at.query_params["hide"] == "nav"
 
@@ -43,6 +44,6 @@ def test_a_sweep_of_what_no_longer_exists_is_refused_in_a_sentence(
     assert not at.exception
     assert len(at.warning) == 1
     assert at.warning[0].value.startswith(f"Experiment {sweep_id[:8]} cannot be shown here")
-    assert "See what a setting does" in said(at)
+    assert "What varies" in said(at)
     at.run()  # and it is not opened again
     assert not at.warning

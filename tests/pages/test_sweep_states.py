@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
+from dsebo.experiments.paired import too_few
 from dsebo.experiments.records import get_experiment, list_experiments
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.manager import RunManager
@@ -21,14 +22,13 @@ from dsebo.store.errors import StoreError
 from dsebo.transfer import FORMATS
 from dsebo.ui import controls, session
 from dsebo.ui.experiments.view import look
-from tests.pages.conftest import open_page, said
+from tests.pages.conftest import figures, open_page, said
 from tests.pages.sweeps import (
     Stored,
     box,
     button,
     children,
     class_mode,
-    figures,
     labels,
     make_runs,
     of_functions,
@@ -46,11 +46,11 @@ STATES = {
     "running": ("", {"Pause", "Cancel"}),
     "paused": ("Paused.", {"Resume", "Cancel"}),
     "interrupted": ("Every evaluation is kept", {"Resume", "Cancel"}),
-    "failed": ("2 of 4 runs did not finish", {"Go on", "Delete it"}),
-    "cancelled": ("Cancelled.", {"Go on", "Delete it"}),
-    "finished": ("", {"Delete it"}),
+    "failed": ("2 of 4 runs did not finish", {"Go on"}),
+    "cancelled": ("Cancelled.", {"Go on"}),
+    "finished": ("", set()),
 }
-ALL_BUTTONS = {"Pause", "Cancel", "Resume", "Go on", "Delete it"}
+ALL_BUTTONS = {"Pause", "Cancel", "Resume", "Go on"}
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -63,10 +63,11 @@ def test_each_state_has_its_words_and_buttons(state: str, manager: RunManager, s
     assert not at.warning
     assert f"badge[{state}]" in said(at)
     assert words in said(at).replace("\\", "")
-    assert labels(at) & ALL_BUTTONS == buttons
+    assert controls_of(at) == buttons
     assert ("Runs of each cell" in titles(at)) is (state != "finished")
     assert "Final value, lower is better" in titles(at)  # drawn from the first finished run on
-    assert "What is seen" in said(at)
+    assert "exclude chance" in said(at)
+    assert ("Add 4 seeds" in labels(at)) is (state in ("interrupted", "failed", "cancelled", "finished"))
     at_work = state in ("queued", "running", "paused")
     assert (look(sweep_id).every is not None) is at_work
 
@@ -75,7 +76,7 @@ def test_before_the_first_finished_run_there_is_only_the_grid(manager: RunManage
     at = open_page("sweep", sweep=stored(one_axis(), "running"))
     assert "The first finished run will be drawn here" in said(at)
     assert len(figures(at)) == 1
-    assert not at.dataframe
+    assert len(at.dataframe) == 1  # the table of all
 
 
 def test_a_sweep_that_nobody_has_begun_can_be_taken_up(
@@ -85,7 +86,7 @@ def test_a_sweep_that_nobody_has_begun_can_be_taken_up(
     with manager.store.write() as connection:
         connection.execute(update(schema.experiment).values(created=time.time() - 100))
     at = open_page("sweep", sweep=sweep_id)
-    button(at, "Resume").click().run()
+    control(at, "Resume").click().run()
     assert children == [sweep_id]
 
 
@@ -98,7 +99,7 @@ def test_orders_go_through_the_store(
 ) -> None:
     sweep_id = stored(one_axis(), state)
     at = open_page("sweep", sweep=sweep_id)
-    button(at, label).click().run()
+    control(at, label).click().run()
     assert not at.exception
     assert get_experiment(manager.store, sweep_id).wanted == wanted
     assert children == []
@@ -115,7 +116,7 @@ def test_a_sweep_that_nobody_works_on_gets_another_process(
 ) -> None:
     sweep_id = stored(one_axis(), state)
     at = open_page("sweep", sweep=sweep_id)
-    button(at, label).click().run()
+    control(at, label).click().run()
     assert not at.exception
     assert children == [sweep_id]
 
@@ -126,7 +127,7 @@ def test_a_sweep_goes_on_within_the_limits_only(
     at = open_page("sweep", sweep=stored(one_axis(), "interrupted"))
     tight = LimitSettings(all=Limits(seconds=0.001))
     monkeypatch.setattr(manager, "settings", manager.settings.model_copy(update={"limits": tight}))
-    button(at, "Resume").click().run()
+    control(at, "Resume").click().run()
     assert not at.exception
     assert "is over the limit of" in at.toast[0].value
     assert children == []
@@ -138,7 +139,7 @@ def test_a_refused_order_is_said(stored: Stored, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(controls, "start_child", refuse)
     at = open_page("sweep", sweep=stored(one_axis(), "interrupted"))
-    button(at, "Resume").click().run()
+    control(at, "Resume").click().run()
     assert not at.exception
     assert "at work in process 7" in at.toast[0].value
 
@@ -146,12 +147,15 @@ def test_a_refused_order_is_said(stored: Stored, monkeypatch: pytest.MonkeyPatch
 def test_delete_forgets_the_sweep_and_keeps_its_runs(manager: RunManager, stored: Stored) -> None:
     make_runs(manager.store, one_axis())
     at = open_page("sweep", sweep=stored(one_axis(), "finished"))
-    button(at, "Delete it").click().run()
+    button(at, "Delete").click().run()
     assert not at.exception
     assert list_experiments(manager.store) == []
     assert manager.store.count_runs() == 4
-    assert "See what a setting does" in said(at)
-    assert "sweep" not in at.query_params
+    assert "1 experiment deleted" in said(at)
+    assert "experiment" not in at.query_params
+    button(at, "Undo").click().run()
+    assert len(list_experiments(manager.store)) == 1
+    assert "experiment" in at.query_params
 
 
 def test_a_sweep_that_is_gone_says_so(manager: RunManager, stored: Stored) -> None:
@@ -168,12 +172,12 @@ def test_earlier_sweeps_are_listed_and_the_way_back_leads_there(manager: RunMana
     first = stored(one_axis(name="<b>first</b>"), "finished")
     stored(one_axis(name="second"), "interrupted")
     at = open_page("sweep", sweep=first)
-    button(at, "All sweeps").click().run()
+    button(at, "Choose nothing").click().run()
     table = at.dataframe[0].value
     assert list(table["Name"]) == ["second", "<b>first</b>"]
     assert list(table["State"]) == ["interrupted", "finished"]
-    assert list(table["Varies"]) == ["β", "β"]
-    assert list(table["Runs"]) == [4, 4]
+    assert list(table["Varies"]) == ["β 2, 6 × seeds 1-2"] * 2
+    assert list(table["Runs"]) == ["▸ 4", "▸ 4"]
 
 
 def test_a_name_is_text(manager: RunManager, stored: Stored) -> None:
@@ -192,16 +196,15 @@ def test_a_finished_sweep_in_sentences_charts_table_and_files(manager: RunManage
     at = open_page("sweep", sweep=stored(spec, "finished"))
     assert not at.exception
     text = said(at).replace("\\", "")
-    assert "6 of" not in text.split("What is seen")[0]
-    assert "12 of 12 runs finished" in at.get("progress")[0].proto.text
+    assert "12 of 12 runs finished" in text
     assert any(words in text for words in ("than the seeds do", "ends lowest", "do not tell"))
-    table = at.dataframe[0].value
+    table = at.dataframe[-1].value
     best = [row.best for row in manager.store.list_runs() if row.config["optimizer"]["beta"] == 2]
     assert list(table["β"]) == [2.0, 6.0]
     assert list(table["Seeds"]) == [6, 6]
     assert table["Best"][0] == pytest.approx(min(b for b in best if b is not None))
-    labels = [button.proto.label for button in at.get("download_button")]
-    assert labels == [form.label for form in FORMATS.values() if form.experiment]
+    files = [button.proto.label for button in at.get("download_button")]
+    assert files == [form.label for form in FORMATS.values() if form.experiment]
     assert len(figures(at)) == 2  # response and curves; all runs are there, so no grid
     assert "centre" in json.dumps(figures(at))
 
@@ -211,12 +214,12 @@ def test_partial_results_say_how_many_seeds_each_cell_has(manager: RunManager, s
     make_runs(manager.store, spec, 4)
     at = open_page("sweep", sweep=stored(spec, "running"))
     assert "So far: 4 of 6 runs" in said(at)
-    assert list(at.dataframe[0].value["Seeds"]) == [3, 1]
-    assert list(at.dataframe[0].value["of"]) == [3, 3]
-    legend = json.dumps(figures(at)[-1], ensure_ascii=False)
+    assert list(at.dataframe[-1].value["Seeds"]) == [3, 1]
+    assert list(at.dataframe[-1].value["of"]) == [3, 3]
+    legend = json.dumps(figures(at)[1], ensure_ascii=False)
     assert "β = 2 (n = 3)" in legend
     assert "β = 6 (n = 1)" in legend
-    assert "More seeds are needed" in said(at)
+    assert too_few(1, 2) in said(at).replace("\\", "")
 
 
 def test_functions_are_shown_one_at_a_time_and_small_multiples_on_demand(
@@ -255,19 +258,29 @@ def test_a_very_large_sweep_is_shown_without_what_cannot_be_told_apart(
     assert "too many cells" in said(at)
     assert "more than 48 cells" in said(at)
     assert len(figures(at)) == 2  # response and heat map
-    assert len(at.dataframe[0].value) == 200
+    assert len(at.dataframe[-1].value) == 200
 
 
 def test_the_form_is_the_sweeps_own_to_be_varied_from_there(manager: RunManager, stored: Stored) -> None:
     at = open_page("sweep", sweep=stored(one_axis(), "finished"))
+    button(at, "Change and run again").click().run()
     assert box(at, "Values of β").value == "2,6"
     assert at.query_params["D"] == "20"
     box(at, "Values of β").set_value("2,6,8").run()
     assert at.query_params["vary"] == "beta=2,6,8"
-    assert "sweep" in at.query_params  # the sweep is still shown
+    assert "experiment" in at.query_params  # the experiment is still shown
 
 
 # --- a class --------------------------------------------------------------------------------
+
+
+def control(at: AppTest, label: str) -> Any:
+    return at.button(key=f"do {label}")
+
+
+def controls_of(at: AppTest) -> set[str]:
+    """The buttons of the experiment itself."""
+    return {b.label for b in at.button if str(b.key).startswith("do ")} & ALL_BUTTONS
 
 
 def _watching(sweep_id: str, **who: str) -> AppTest:
@@ -283,10 +296,10 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control_a_sweep(
     stranger = _watching(sweep_id, owner="b" * 32)
     assert not stranger.exception
     assert "You are watching" in said(stranger)
-    assert not labels(stranger) & ALL_BUTTONS
+    assert not controls_of(stranger)
     assert {"Pause", "Cancel"} <= labels(_watching(sweep_id, owner="a" * 32))
     lecturer = _watching(sweep_id, owner="b" * 32, lecturer="chalk-on-a-blackboard")
-    button(lecturer, "Cancel").click().run()
+    control(lecturer, "Cancel").click().run()
     assert get_experiment(store, sweep_id).wanted == "cancel"
 
 
@@ -297,7 +310,7 @@ def test_a_button_that_was_drawn_for_the_owner_does_nothing_for_others(
     store = session.manager().store
     sweep_id = stored(one_axis(), "running", owner="a" * 32)
     at = _watching(sweep_id, owner="a" * 32)
-    pause: Callable[[], Any] = button(at, "Pause").click
+    pause: Callable[[], Any] = control(at, "Pause").click
     at.session_state["owner"] = "b" * 32
     pause().run()
     assert get_experiment(store, sweep_id).wanted == "run"

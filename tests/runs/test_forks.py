@@ -291,7 +291,7 @@ def test_a_fork_in_tables_charts_and_reports(store: Store, parent: str) -> None:
     assert [len(trace.y) for trace in figure.data if trace.name == "ghost: best so far"] == [30]
     report = export_html(store, [fork]).decode()
     assert f"fork of {parent[:8]} at {at}, β 4 → 8, Δd = 5" in report
-    assert "In grey: DSEBO on sphere" in report
+    assert f"In grey: {ghost.row.name}" in report
     change(store, parent, deleted_at=1.0)
     assert read_ghost(store, data.row) is None
     change(store, fork, ghost="f" * 32)

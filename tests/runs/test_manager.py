@@ -307,10 +307,13 @@ def test_a_launch_over_a_limit_is_refused(
     manager.close()
 
 
-def test_without_settings_an_absurd_prediction_is_refused(store: Store) -> None:
+def test_without_settings_an_absurd_prediction_is_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dsebo.settings.core_count", lambda: 1)
     manager = RunManager(store, Settings())
-    with pytest.raises(LimitExceeded, match=r"A predicted time of .+ days is over the limit of \d+ days"):
-        manager.launch(small(D=1000, budget=100_000))
+    with pytest.raises(LimitExceeded, match=r"A predicted time of \d+ days is over the limit of 30 days"):
+        manager.launch(small(budget=5_000).seeds(1000))
     assert store.list_runs() == []
     manager.close()
 

@@ -51,7 +51,7 @@ def test_the_report_of_an_experiment_is_one_file_and_everything_in_it_is_text(
     assert SHOWN in html
     assert html.count("<figure>") >= 2
     assert "http://" not in html.split("</script>")[-1]
-    assert "More seeds are needed" in html
+    assert "cannot exclude chance" in html
 
 
 def test_a_report_without_the_curves_of_many_cells_says_so() -> None:

@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Any
 
 import streamlit as st
 
-from dsebo.config import BARE, FUNCTION, METHODS, flat_config, nested_config
-from dsebo.experiments.entrants import FAMILIES, Entrant
+from dsebo.config import BARE, FUNCTION, METHODS, flat_config, nested_config, predict
+from dsebo.experiments.entrants import FAMILIES, Entrant, label_of
 from dsebo.experiments.spec import ExperimentSpec, race_seeds
 from dsebo.paper.presets import PRESETS, Preset
 from dsebo.parsing import read_link, read_seeds, read_settings, read_values
-from dsebo.text import seeds_text, symbol, value_label, value_text
+from dsebo.text import duration, method_name, plain, seeds_text, size, symbol, value_label, value_text
 from dsebo.ui import links
-from dsebo.ui.form import METHOD, Changes, Form, changed, choose_preset, complete, link_of
+from dsebo.ui.form import METHOD, Changes, Form, changed, choose_preset, complete, field_errors, link_of
 from objectives import names
-from objectives.fields import ConfigError, FieldSpec
+from objectives.fields import ConfigError, FieldSpec, must, not_one_of
 
 LONGEST_TEXT = 300
 NOT_SHARED = ("seed", "repeats", "speed")
 FIRST, SECOND = "vary", "also"  # the two axes; of each its field and its values, as `beta=4,8`
 NOTHING = ""
 LIST_HELP = "A list such as 4, 8, 12, or from:to:step such as 4:32:4. Allowed: {}."
+COST_HELP = "Beside each: predicted seconds of one core, and memory, of one run."
 SEEDS_HELP = "The same for every value, so that they can be compared seed by seed: 1-10 or 1,3,5."
 
 
@@ -80,6 +81,27 @@ class ExperimentForm(ABC):
     @abstractmethod
     def text(self, name: str, changes: Changes) -> str:
         """One text as its inputs say it."""
+
+    @abstractmethod
+    def show_varied(self) -> None:
+        """Draw what differs between the runs."""
+
+    @abstractmethod
+    def show_shared(self) -> None:
+        """Draw what is the same for all of them."""
+
+    def errors(self, changes: Changes) -> dict[str, str]:
+        """Of what does not fit together, the sentence of each field."""
+        try:
+            self.spec(self.current())
+        except ConfigError as error:
+            return field_errors(str(error), [name for name in changes if name not in NOT_SHARED])
+        return {}
+
+    def show_seeds(self) -> None:
+        """Draw the seeds, which every value or method gets."""
+        st.text_input("Seeds", key=self.place("seeds"), max_chars=LONGEST_TEXT, help=SEEDS_HELP)
+        _say_wrong(read_seeds, st.session_state[self.place("seeds")])
 
     def from_link(self, params: Mapping[str, str]) -> tuple[Draft, list[str]]:
         """(what a link says, a sentence for each part of it that cannot be used)."""
@@ -152,7 +174,7 @@ class VaryForm(ExperimentForm):
 
         def another_axis(text: str) -> str:
             if text and axis_name(text) == axis_name(first):
-                raise ConfigError(f"{SECOND} = {axis_name(text)!r} is not allowed: it varies already.")
+                raise ConfigError(must(SECOND, "another setting than the first", axis_name(text)))
             return _axis_of_link(SECOND, text, fields)
 
         return {
@@ -214,23 +236,23 @@ class VaryForm(ExperimentForm):
         choose_preset(
             titles,
             matching.key if matching else None,
-            "Own sweep",
+            "Own settings",
             "sweep_preset",
             lambda key: self.load(preset_draft(key)),
         )
 
-    def show(self) -> Draft:
-        """Draw the form; what it says."""
+    def show_varied(self) -> None:  # noqa: D102
         changes = self.form.changes()
         self._axis_inputs(FIRST, "Vary", changes)
         self._axis_inputs(SECOND, "And vary", changes)
-        st.text_input("Seeds", key=self.place("seeds"), max_chars=LONGEST_TEXT, help=SEEDS_HELP)
+        self.show_seeds()
+
+    def show_shared(self) -> None:  # noqa: D102
+        changes = self.form.changes()
         varied = [axis_name(self.text(axis, changes)) for axis in (FIRST, SECOND)]
-        st.markdown("**The same for all runs**")
         if "function" in varied and "c" not in varied:
             st.caption("While c has its usual value, each function takes its own.")
-        self.form.show(varied, self._name_input)
-        return self.remember(self.current())
+        self.form.show(varied, self._name_input, self.errors(changes))
 
     def _name_input(self) -> None:
         st.text_input("Name", key=self.place("name"), max_chars=100, placeholder="by what varies")
@@ -268,6 +290,7 @@ class VaryForm(ExperimentForm):
                 max_chars=LONGEST_TEXT,
                 help=LIST_HELP.format(known[field].allowed),
             )
+            _say_wrong(partial(read_values, field), st.session_state[self.place(f"{axis} numbers")])
 
     def _axis_chosen(self, axis: str, changes: Changes) -> None:
         """Another setting has other values."""
@@ -312,17 +335,17 @@ def _axis_of_link(name: str, text: str, fields: Mapping[str, FieldSpec]) -> str:
     """An axis whose field there is and whose values can be read; whether they fit is seen later."""
     field, equals, values = text.partition("=")
     if field not in fields or not equals or len(values) > LONGEST_TEXT:
-        raise ConfigError(f"{name} = {text[:40]!r} is not allowed: such as beta=4,8,12.")
+        raise ConfigError(must(name, "a setting and its values, such as beta=4,8,12", text[:40]))
     read_values(field, values)
     choices = known_choices(fields[field])
     if unknown := [value for value in values.split(",") if choices and value.strip() not in choices]:
-        raise ConfigError(f"{field} = {unknown[0][:40]!r} is not allowed: one of {', '.join(choices)}.")
+        raise ConfigError(not_one_of(field, choices, unknown[0][:40]))
     return text
 
 
 def _seeds_of_link(text: str) -> str:
     if len(text) > LONGEST_TEXT:
-        raise ConfigError(f"seeds are too long: at most {LONGEST_TEXT} characters.")
+        raise ConfigError(must("seeds", f"at most {LONGEST_TEXT} characters", len(text)))
     read_seeds(text)
     return text
 
@@ -415,11 +438,40 @@ class RaceForm(ExperimentForm):
             return ",".join(text for text in self._offered() if st.session_state.get(_with(text)))
         return str(st.session_state.get(self.place(name), ""))
 
-    def show(self) -> Draft:
-        """Draw what all methods share; who takes part is chosen elsewhere on the page."""
-        st.text_input("Seeds", key=self.place("seeds"), max_chars=200, help=SEEDS_HELP)
-        self.form.show(more=self._settings_input)
-        return self.remember(self.current())
+    def show_varied(self) -> None:
+        """The methods, each with what a run of it costs."""
+        draft = self.current()
+        own, methods, bandits, *more = self.families().items()
+        left, right = st.columns(2)
+        with left:
+            for family in (own, methods):
+                self._offer(*family, draft)
+        with right:
+            for family in (bandits, *more):
+                self._offer(*family, draft)
+
+    def _offer(self, family: str, texts: list[str], draft: Draft) -> None:
+        """A family's entrants, each with its cost beside it."""
+        st.markdown(f"**{family}**", help=COST_HELP)
+        for text in texts:
+            label, cost = self._predicted(text, draft)
+            short = label.removeprefix(f"{family.removesuffix('s')}: ")
+            st.checkbox(f"{plain(short)} :gray[{cost}]", key=_with(text))
+
+    def _predicted(self, text: str, draft: Draft) -> tuple[str, str]:
+        """(the entrant's name, what a run of it will cost at the chosen D and budget)."""
+        try:
+            race = self.spec(draft.but(methods=text, seeds="1", set=""))
+        except ConfigError:  # said at Launch, once it is chosen
+            return method_name(text), "not in this setting"
+        config = race.first_configs()[0]
+        cost = predict(config)
+        words = f"{duration(cost.seconds)}, {size(cost.memory_bytes, 2)}"
+        return label_of(config.model_dump(mode="json")), words
+
+    def show_shared(self) -> None:  # noqa: D102
+        self.show_seeds()
+        self.form.show(more=self._settings_input, errors=self.errors(self.form.changes()))
 
     def _settings_input(self) -> None:
         st.text_input(
@@ -429,10 +481,6 @@ class RaceForm(ExperimentForm):
             placeholder="beta=8, d=50",
             help="Each goes to every chosen method that has it. `dsebo methods` lists them.",
         )
-
-    def choose(self, text: str, label: str) -> None:
-        """A box to tick for one entrant."""
-        st.checkbox(label, key=_with(text))
 
     def families(self) -> dict[str, list[str]]:
         """The entrants that are offered, by family; those that only the link knew come last."""
@@ -460,4 +508,14 @@ def _with(text: str) -> str:
     return f"race with {text}"
 
 
+def _say_wrong(read: Callable[[str], Any], text: str) -> None:
+    """Below an input: why its text cannot be read."""
+    try:
+        read(text)
+    except ConfigError as error:
+        st.markdown(f":red[{plain(str(error))}]")
+
+
 VARY, RACE = VaryForm(), RaceForm()
+FORMS: dict[str, ExperimentForm] = {form.key: form for form in (VARY, RACE)}
+KINDS = {VARY.key: "Vary a setting", RACE.key: "Race methods"}

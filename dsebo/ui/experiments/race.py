@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -21,7 +22,7 @@ from dsebo.experiments.status import RUN_COLUMNS, standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
-from dsebo.text import count, number, plain, spread
+from dsebo.text import number, plain, spread
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_band, choose_scale
@@ -34,27 +35,13 @@ ARMS = (
 )
 
 
-def show_race(runs: Sequence[RunData], total: int, budget: int, seeds: int = 1) -> None:
-    """Where a race stands, its curves, who leads, and what the time was spent on.
-
-    `total` runs there will be, with so many evaluations together, from at least so many seeds.
-    """
-    lanes = lanes_of(runs)
-    done, ended = sum(run.t for run in runs), sum(run.ended for run in runs)
-    text = f"{count(done, 'evaluation')} of {number(budget)} · {ended} of {total} runs ended"
-    st.progress(1.0 if ended == total else min(1.0, done / max(1, budget)), text=text)
-    if not runs:
-        return
-    _curves(lanes, runs)
-    _standings(lanes, seeds)
-    st.markdown("#### Time spent", help="Seconds of one core a run has taken so far, on average.")
-    live_chart(
-        SHARED.figure(("time", *_drawn_of(runs)), lambda: time_figure(time_spent(lanes))), key="race_time"
-    )
-    _arms(runs)
+def is_race(runs: Sequence[RunData]) -> bool:
+    """Whether these are runs of several methods on one function, with one budget."""
+    tasks = {json.dumps([run.row.config["objective"], run.row.config["budget"]]) for run in runs}
+    return len(tasks) == 1 and len({run.row.method for run in runs}) > 1
 
 
-def _curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
+def curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
     """Best value and dimension of all methods together."""
     begin = common_scale([run.row for run in runs])
     with st.container(horizontal=True, vertical_alignment="center", key="look"):
@@ -62,6 +49,16 @@ def _curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
         scale = choose_scale(f"race_scale {begin}", begin)
     key = ("race", band, scale, *_drawn_of(runs))
     live_chart(SHARED.figure(key, lambda: _figure(lanes, band, scale)), key="race_chart")
+
+
+def time_and_arms(runs: Sequence[RunData]) -> None:
+    """What the time was spent on, and what a bandit thinks."""
+    lanes = lanes_of(runs)
+    st.markdown("#### Time spent", help="Seconds of one core a run has taken so far, on average.")
+    live_chart(
+        SHARED.figure(("time", *_drawn_of(runs)), lambda: time_figure(time_spent(lanes))), key="race_time"
+    )
+    _arms(runs)
 
 
 def _drawn_of(runs: Sequence[RunData]) -> tuple[tuple[str, int, str], ...]:
@@ -81,7 +78,7 @@ def _figure(lanes: Lanes, band: BandKind, scale: Scale) -> go.Figure:
     return race_figure(curves, styles_of(methods_of(lanes)), lines, budget, band, scale)
 
 
-def _standings(lanes: Lanes, seeds: int) -> None:
+def show_standings(lanes: Lanes, seeds: int = 1) -> None:
     """Who leads, in numbers. The centre of the box is always among them."""
     st.markdown("#### Standings", help="By the mean of the best values so far; lower is better.")
     table = table_of(lanes, seeds)

@@ -1,4 +1,4 @@
-"""The results of a sweep on the page: response, heat map, curves, table and files."""
+"""The results of settings that vary: response, heat map, curves, table."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, readable
+from dsebo.charts.curves import curves_of
 from dsebo.charts.experiment import (
     HEAT_NAMES,
     MOST_OVERLAID,
@@ -21,29 +22,29 @@ from dsebo.charts.experiment import (
 )
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.scales import Scale, default_scale
+from dsebo.experiments.findings import finished
 from dsebo.experiments.records import ExperimentRow
 from dsebo.text import is_number, value_label
-from dsebo.transfer import FORMATS
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, ended_runs
-from dsebo.ui.experiments.compare import download
 from dsebo.ui.inputs import choose_band, choose_scale, segmented
 from dsebo.ui.live import live_chart
 
 OVERLAY, PANELS = "Overlay", "Small multiples"
+MOST_LIVE = 100  # runs whose curves are drawn before they end
 Look = tuple[BandKind, Scale]  # how results are drawn
 
 
-def show_results(row: ExperimentRow, frame: pd.DataFrame) -> None:
-    """Everything that finished runs show."""
+def show_response(row: ExperimentRow, frame: pd.DataFrame) -> None:
+    """The final value against what varies, from the first finished run on."""
+    if finished(frame).empty:
+        st.caption("The first finished run will be drawn here.")
+        return
     look = _choose_look(row, frame)
     build = partial(response_figure, frame, row.spec.fields, *look)
     _drawn(row, frame, look, ("response",), build, "sweep_response")
     if len(row.spec.axes) == 2:
         _heat(row, frame)
-    _curves(row, frame, look)
-    _table(row, frame)
-    _files(row)
 
 
 def _drawn(
@@ -60,12 +61,23 @@ def _drawn(
 
 
 def _choose_look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
-    minima = frame["minimum"].dropna()  # one function below zero alone does not decide for all
-    usual = default_scale(float(minima.max()) if len(minima) else None)
+    kind, usual = _usual(row, frame)
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
-        kind = choose_band(f"sweep band {row.id}", "median", "Over the seeds")
+        kind = choose_band(f"sweep band {row.id}", kind, "Over the seeds")
         scale = choose_scale(f"sweep scale {row.id}", usual, "Value axis")
     return kind, scale
+
+
+def _usual(row: ExperimentRow, frame: pd.DataFrame) -> Look:
+    minima = frame["minimum"].dropna()  # one function below zero alone does not decide for all
+    return "median", default_scale(float(minima.max()) if len(minima) else None)
+
+
+def _look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
+    """As it was chosen for the response."""
+    kind, scale = _usual(row, frame)
+    chosen = st.session_state.get(f"sweep band {row.id}"), st.session_state.get(f"sweep scale {row.id}")
+    return chosen[0] or kind, chosen[1] or scale
 
 
 def _heat(row: ExperimentRow, frame: pd.DataFrame) -> None:
@@ -77,14 +89,15 @@ def _heat(row: ExperimentRow, frame: pd.DataFrame) -> None:
     _drawn(row, frame, what, ("heat",), partial(heat_figure, frame, row.spec.fields, what), "sweep_heat")
 
 
-def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
-    """Best value and dimension over the evaluations, of one function at a time."""
+def show_curves(row: ExperimentRow, frame: pd.DataFrame) -> None:
+    """Best value and dimension over the evaluations, of one function at a time, while they run too."""
+    if not frame["n_done"].gt(0).any():
+        return
     st.markdown("#### Over the evaluations")
-    cells = frame["cell"].nunique()
     with st.container(horizontal=True, vertical_alignment="center", key="look-curves"):
         if FUNCTION in row.spec.fields:
             frame = _of_function(row, frame)
-            cells = frame["cell"].nunique()
+        cells = frame["cell"].nunique()
         usual = OVERLAY if cells <= MOST_OVERLAID else PANELS
         how = segmented("Curves", [OVERLAY, PANELS], f"sweep curves {row.id}", usual)
         singles = st.toggle("Single seeds", key=f"sweep singles {row.id}")
@@ -95,12 +108,18 @@ def _curves(row: ExperimentRow, frame: pd.DataFrame, look: Look) -> None:
     if how == OVERLAY and cells > MOST_OVERLAID:
         st.caption(f"More than {MOST_OVERLAID} curves share colours; small multiples do not.")
     draw, key = (overlay_figure, "sweep_overlay") if how == OVERLAY else (panels_figure, "sweep_panels")
-    store = session.manager().store
+    store, look, curves = session.manager().store, _look(row, frame), SHARED.curves
+    live = row.at_work and len(frame) <= MOST_LIVE
+    at = tuple(frame["n_done"]) if live else ()
 
     def build() -> go.Figure:
-        return draw(frame, axes, SHARED.curves(store, frame), *look, singles)
+        known = curves(store, frame)
+        if live:
+            under_way = frame[~frame["run_id"].isin(list(known)) & frame["n_done"].gt(0)]["run_id"]
+            known |= {run.row.id: curves_of(run) for run in SHARED.runs(store, tuple(under_way))}
+        return draw(frame, axes, known, *look, singles)
 
-    _drawn(row, frame, look, (key, singles, tuple(frame["cell"].unique())), build, key)
+    _drawn(row, frame, look, (key, singles, at, tuple(frame["cell"].unique())), build, key)
 
 
 def _of_function(row: ExperimentRow, frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,18 +131,12 @@ def _of_function(row: ExperimentRow, frame: pd.DataFrame) -> pd.DataFrame:
     return own
 
 
-def _table(row: ExperimentRow, frame: pd.DataFrame) -> None:
+def show_table(row: ExperimentRow, frame: pd.DataFrame) -> None:
+    """Each cell in numbers."""
+    if finished(frame).empty:
+        return
     st.markdown("#### In numbers")
     table = readable(cell_table(frame, row.spec.fields), row.spec.fields)
     four = partial(st.column_config.NumberColumn, format="%.4g")
     config = {name: four() for name in table.columns if is_number(table[name].iloc[0])}
     st.dataframe(table, hide_index=True, placeholder="–", column_config=config)
-
-
-def _files(row: ExperimentRow) -> None:
-    """The experiment as files; they are made when asked for. Each chart has its own below it."""
-    store = session.manager().store
-    with st.container(horizontal=True, key="downloads"):
-        for form in FORMATS.values():
-            if form.experiment is not None:
-                download(form, partial(form.experiment, store, row), row.short_id)

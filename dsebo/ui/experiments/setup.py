@@ -1,85 +1,157 @@
-"""Before an experiment: what it comes to, what to start from, the start, and earlier ones."""
+"""A new experiment: one form, what it comes to, and the start."""
 
 from __future__ import annotations
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from dsebo.charts.cells import FUNCTION
-from dsebo.config import RunConfig, predict
+from dsebo.config import RunConfig
 from dsebo.experiments.child import start_child
 from dsebo.experiments.entrants import CLIPPED, are_clipped, label_of
 from dsebo.experiments.limits import experiment_check
-from dsebo.experiments.paired import seeds_needed
+from dsebo.experiments.paired import too_few
 from dsebo.experiments.progress import Plan, plan
 from dsebo.experiments.records import ExperimentRow, create_experiment, delete_experiment, list_experiments
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.paper.presets import PRESETS
-from dsebo.runs.limits import check_limits
+from dsebo.runs.limits import check_limits, why_ask
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import owner_hash
-from dsebo.text import count, duration, method_name, plain, size, symbol
+from dsebo.text import count, duration, moment, plain, size
 from dsebo.ui import session
-from dsebo.ui.experiments.form import RACE, VARY, Draft, ExperimentForm, preset_draft
+from dsebo.ui.experiments import table
+from dsebo.ui.experiments.form import FORMS, KINDS, RACE, VARY, Draft, ExperimentForm, preset_draft
 from dsebo.ui.inputs import card, facts_table
 from objectives.fields import ConfigError
 
-MOST_LISTED = 50
-LISTED = "sweep_list"
-COST_HELP = "Beside each: predicted seconds of one core, and memory, of one run."
+KIND = "new kind"  # in the session: of the form that is open
+ASKED = "launch asked"  # in the session: the question that was put before a long launch
+LAUNCH = "Launch"
 
 
-def checked(form: ExperimentForm, draft: Draft) -> ExperimentSpec | None:
-    """The form's experiment; where it is refused, one sentence says why."""
+def kind() -> str:
+    """Which form is open; empty: none."""
+    return str(st.session_state.get(f"{KIND} kept", ""))
+
+
+def open_form(key: str) -> None:
+    """Open the form of that kind; empty: close it."""
+    st.session_state[f"{KIND} kept"] = key
+    if key:
+        st.session_state[KIND] = key
+
+
+def open_with(spec: ExperimentSpec) -> None:
+    """Open the form with an experiment's own settings, to be changed from there."""
+    form = RACE if spec.is_race else VARY
+    form.load(form.of_spec(spec))
+    open_form(form.key)
+
+
+def new_button() -> None:
+    """The way to the form."""
+    if st.button("New experiment", icon=":material/add:", type="primary", disabled=bool(kind())):
+        FORMS[VARY.key].restore()
+        open_form(VARY.key)
+        st.rerun()
+
+
+def show() -> Draft | None:
+    """The form, if it is open; what it says."""
+    if not kind():
+        return None
+    with st.container(border=True, key="new"):
+        with st.container(horizontal=True, vertical_alignment="bottom", key="new-head"):
+            st.session_state.setdefault(KIND, kind())
+            chosen = st.segmented_control(
+                "New experiment", list(KINDS), format_func=KINDS.__getitem__, key=KIND, required=True
+            )
+            form = FORMS[chosen or kind()]
+            st.session_state[f"{KIND} kept"] = form.key
+            form.restore()
+            if form is VARY:
+                with st.container(width=380):
+                    VARY.presets()
+            if st.button("Close the form", icon=":material/close:"):
+                open_form("")
+                st.rerun()
+        varied, shared, sums = st.columns([1.25, 1.05, 0.9], gap="large")
+        with varied:
+            st.markdown("##### Who takes part" if form is RACE else "##### What varies")
+            form.show_varied()
+        with shared:
+            st.markdown("##### The same for all runs")
+            form.show_shared()
+        draft = form.remember(form.current())
+        with sums:
+            st.markdown("##### What it comes to")
+            _launch(form, draft)
+    return draft
+
+
+# --- what it comes to, and the start ------------------------------------------------------------
+
+
+def _launch(form: ExperimentForm, draft: Draft) -> None:
+    """Runs, time and memory; what stands against it; Launch, off with the reason."""
+    spec, refused = _checked(form, draft)
+    found = None
+    if spec is not None:
+        found = plan(session.manager().store, spec, session.owner())
+        facts_table(_lines(spec, found))
+        if few := too_few(len(spec.seeds), _compared(spec)):
+            st.caption(few)
+        if spec.is_race and are_clipped(spec.first_configs()):
+            st.info(CLIPPED, icon=":material/info:")
+        _offer_existing(spec)
+    pressed = st.button(
+        LAUNCH,
+        type="primary",
+        width="stretch",
+        icon=":material/rocket_launch:",
+        disabled=bool(refused),
+        help=refused[0] if refused else None,
+    )
+    for sentence in refused:
+        st.error(plain(sentence))
+    if spec is None or found is None or refused:
+        return
+    if pressed:
+        st.session_state[ASKED] = why_ask(found.wall_seconds, found.memory_bytes)
+        if not st.session_state[ASKED]:
+            _start(spec)
+    if why := st.session_state.get(ASKED):
+        st.warning(plain(f"{why} Launch it all the same?"))
+        with st.container(horizontal=True):
+            if st.button("Launch it", type="primary"):
+                _start(spec)
+            if st.button("Not now"):
+                del st.session_state[ASKED]
+                st.rerun()
+
+
+def _checked(form: ExperimentForm, draft: Draft) -> tuple[ExperimentSpec | None, list[str]]:
+    """(the form's experiment, what stands against it)."""
     try:
         spec = form.spec(draft)
-        check(spec)
-    except (ConfigError, LimitExceeded) as error:
-        st.error(plain(str(error)))
-        return None
-    return spec
+    except ConfigError as error:
+        return None, [str(error)]
+    return spec, _refusals(spec)
 
 
-def check(spec: ExperimentSpec) -> None:
-    """LimitExceeded where it would be over a limit now."""
-    with session.manager().store.read() as connection:
-        experiment_check(session.manager().settings, session.owner(), spec)(connection)
-
-
-def start(spec: ExperimentSpec) -> str | None:
-    """Put the sweep on, as a process of its own; its id, or None after saying why not."""
-    manager, owner = session.manager(), session.owner()
-    sweep_id = None
-    try:
-        check = experiment_check(manager.settings, owner, spec)
-        sweep_id = create_experiment(manager.store, spec, owner, check)
-        start_child(manager.store, sweep_id)
-    except (ConfigError, StoreError, OSError) as error:
-        if sweep_id is not None:  # nobody would ever begin it
-            delete_experiment(manager.store, sweep_id)
-        st.error(plain(f"The experiment could not be started: {error}"))
-        return None
-    return sweep_id
-
-
-def show_plan(spec: ExperimentSpec) -> Plan:
-    """Before the start: runs, what is there already, time and memory."""
-    found = plan(session.manager().store, spec, session.owner())
-    facts_table(_lines(spec, found))
-    compared = [len(axis.values) for axis in spec.axes if axis.field != FUNCTION]
-    needed = max((seeds_needed(values) for values in compared), default=0)
-    if len(spec.seeds) < needed:
-        st.caption(
-            f"With {count(len(spec.seeds), 'seed')} no difference can be shown to be more than "
-            f"chance; with so many values it takes {needed}."
-        )
-    return found
+def _compared(spec: ExperimentSpec) -> int:
+    """How many cells are compared with one another: those of one function."""
+    cells = 1
+    for axis in spec.axes:
+        cells *= 1 if axis.field == FUNCTION else len(axis.values)
+    return cells
 
 
 def _lines(spec: ExperimentSpec, found: Plan) -> list[tuple[str, str]]:
     cells = " × ".join(str(len(axis.values)) for axis in spec.axes)
+    cells = count(len(spec.axes[0].values), "method") if spec.is_race else cells
     runs = f"{cells} × {count(len(spec.seeds), 'seed')} = **{found.total}**"
     lines = [("Runs", runs), ("In the store, reused", str(found.finished or "none"))]
     if found.unfinished:
@@ -95,154 +167,25 @@ def _time(found: Plan) -> str:
     return f"about {duration(found.wall_seconds)} on {count(found.workers, 'core')}"
 
 
-def welcome(found: Plan | None) -> bool:
-    """What a sweep is, and sweeps to start from. Whether Start was pressed here."""
-    st.markdown("## See what a setting does")
-    st.markdown(
-        "One run shows little: many show what β, dₕ, c or dₑ do. Choose one or two settings to "
-        "vary, some seeds, and press **Start**. What has been run before is not run again."
-    )
-    with st.container(key="launch-small"):
-        if found is not None:
-            st.markdown(f"{count(found.total, 'run')}, {found.finished} in the store; {_time(found)}.")
-        pressed = st.button("Start", key="start small", type="primary", width="stretch")
-    small, large = st.columns(2, gap="large")
-    for column, title, wanted in (
-        (small, "For a classroom: about two minutes each", True),
-        (large, "The paper's own sweeps", False),
-    ):
-        with column:
-            st.markdown(f"##### {title}")
-            for preset in PRESETS:
-                if preset.small is wanted:
-                    chosen = partial(VARY.load, preset_draft(preset.key))
-                    card(preset.key, preset.title, preset.text, "Choose", chosen)
-    return pressed
+def _offer_existing(spec: ExperimentSpec) -> None:
+    """The same experiment that was launched before, instead of a second one."""
+    rows = list_experiments(session.manager().store)
+    same = next((row for row in rows if row.spec.renamed("") == spec.renamed("")), None)
+    if same is not None:
+        st.caption(f"Launched before, {moment(same.created)}, {same.state}.")
+        if st.button("Open that one", icon=":material/open_in_new:"):
+            _open(same.id)
 
 
-def earlier() -> str | None:
-    """The sweeps of this store, newest first; the id of one that was clicked."""
-    rows = list_experiments(session.manager().store, limit=MOST_LISTED)
-    st.markdown("##### Earlier sweeps")
-    if not rows:
-        st.caption("None yet. A sweep that you start stays here, and its runs stay in Runs.")
-        return None
-    shown = st.dataframe(
-        _table(rows),
-        hide_index=True,
-        height=min(360, 40 + 36 * len(rows)),
-        key=f"{LISTED} {st.session_state.get('sweeps_opened', 0)}",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            "Name": st.column_config.TextColumn(width="medium"),
-            "Created": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
-        },
-    )
-    st.caption("A click at the left edge of a row opens it.")
-    chosen = [index for index in shown["selection"]["rows"] if 0 <= index < len(rows)]
-    if not chosen:
-        return None
-    # A table of another key: the browser would keep its selection, and open it again.
-    st.session_state["sweeps_opened"] = st.session_state.get("sweeps_opened", 0) + 1
-    return rows[chosen[0]].id
-
-
-def _table(rows: list[ExperimentRow]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "Name": [row.name for row in rows],
-            "State": [row.state for row in rows],
-            "Varies": [", ".join(symbol(field) for field in row.spec.fields) for row in rows],
-            "Runs": [row.spec.total for row in rows],
-            "Created": pd.to_datetime([row.created for row in rows], unit="s"),
-            "Id": [row.short_id for row in rows],
-        }
-    )
-
-
-# --- who takes part in a race -------------------------------------------------------------------
-
-
-def choose_entrants(draft: Draft) -> ExperimentSpec | None:
-    """The methods, their cost and the button; the race, once that was pressed."""
-    left, middle, right = st.columns(3, gap="large")
-    own, methods, bandits, *more = RACE.families().items()
-    with left:
-        for family in (own, *more):
-            _offer(*family, draft)
-        launched = _start_race(draft)
-    with middle:
-        _offer(*methods, draft)
-    with right:
-        _offer(*bandits, draft)
-    return launched
-
-
-def _offer(family: str, texts: list[str], draft: Draft) -> None:
-    """A family's entrants, each with its cost beside it."""
-    st.markdown(f"**{family}**", help=COST_HELP)
-    for text in texts:
-        label, cost = _predicted(text, draft)
-        short = label.removeprefix(f"{family.removesuffix('s')}: ")
-        RACE.choose(text, f"{plain(short)} :gray[{cost}]")
-
-
-def _predicted(text: str, draft: Draft) -> tuple[str, str]:
-    """(the entrant's name, what a run of it will cost at the chosen D and budget)."""
+def _refusals(spec: ExperimentSpec) -> list[str]:
+    """What is over the limits, with the figure: methods one by one, else all of it together."""
+    if spec.is_race:
+        each = {label_of(c.model_dump(mode="json")): _refusal(c) for c in spec.first_configs()}
+        if refused := [f"{label}: {why}" for label, why in each.items() if why]:
+            return refused
     try:
-        race = RACE.spec(draft.but(methods=text, seeds="1", set=""))
-    except ConfigError:  # said below, once it is chosen
-        return method_name(text), "not in this setting"
-    config = race.first_configs()[0]
-    cost = predict(config)
-    words = f"{duration(cost.seconds)}, {size(cost.memory_bytes, 2)}"
-    return label_of(config.model_dump(mode="json")), words
-
-
-def _start_race(draft: Draft) -> ExperimentSpec | None:
-    """What it comes to, what stands against it, and Launch."""
-    try:
-        race = RACE.spec(draft)
-    except ConfigError as error:
-        st.error(plain(str(error)))
-        race = None
-    refused = _refusals(race) if race else []
-    for sentence in refused:
-        st.error(plain(sentence))
-    if race:
-        st.markdown(_sum(race))
-    pressed = st.button(
-        "Launch",
-        type="primary",
-        width="stretch",
-        icon=":material/rocket_launch:",
-        disabled=race is None or bool(refused),
-    )
-    if race and are_clipped(race.first_configs()):
-        st.info(CLIPPED, icon=":material/info:")
-    return race if pressed else None
-
-
-def _sum(race: ExperimentSpec) -> str:
-    """`3 methods from 3 seeds: 9 runs, about 40 s of one core.`"""
-    configs = race.first_configs()
-    seconds = sum(predict(config).seconds for config in configs) * len(race.seeds)
-    who = f"{count(len(configs), 'method')} from {count(len(race.seeds), 'seed')}"
-    return f"{who}: {count(race.total, 'run')}, about {duration(seconds)} of one core."
-
-
-def _refusals(race: ExperimentSpec) -> list[str]:
-    """What is over the limits, with the figure: methods one by one, else all of them together."""
-    refused = [
-        f"{label_of(config.model_dump(mode='json'))}: {why}"
-        for config in race.first_configs()
-        if (why := _refusal(config))
-    ]
-    if refused:
-        return refused
-    try:
-        check(race)
+        with session.manager().store.read() as connection:
+            experiment_check(session.manager().settings, session.owner(), spec)(connection)
     except LimitExceeded as error:
         return [f"All runs together: {error}"]
     return []
@@ -258,3 +201,53 @@ def _refusal(config: RunConfig) -> str:
     except LimitExceeded as error:
         return str(error)
     return ""
+
+
+def _start(spec: ExperimentSpec) -> None:
+    """Start it as a process of its own, and show it; where that cannot be, say why."""
+    manager, owner = session.manager(), session.owner()
+    st.session_state.pop(ASKED, None)
+    experiment_id = None
+    try:
+        check = experiment_check(manager.settings, owner, spec)
+        experiment_id = create_experiment(manager.store, spec, owner, check)
+        start_child(manager.store, experiment_id)
+    except (ConfigError, StoreError, OSError) as error:
+        if experiment_id is not None:  # nobody would ever begin it
+            delete_experiment(manager.store, experiment_id)
+        st.error(plain(f"The experiment could not be started: {error}"))
+        return
+    _open(experiment_id)
+
+
+def _open(experiment_id: str) -> None:
+    """Close the form and show that experiment."""
+    open_form("")
+    table.choose([experiment_id])
+    st.rerun()
+
+
+def welcome(experiments: list[ExperimentRow]) -> None:
+    """While there is no experiment: what one is, and some to start from."""
+    if experiments:
+        return
+    st.markdown("#### See what a setting does")
+    st.markdown(
+        "One run shows little: many show what β, dₕ, c or dₑ do. Choose one of these, change it, and "
+        "press **Launch**. What has been run before is not run again."
+    )
+    small, large = st.columns(2, gap="large")
+    for column, title, wanted in (
+        (small, "For a classroom: about two minutes each", True),
+        (large, "The paper's own sweeps", False),
+    ):
+        with column:
+            st.markdown(f"##### {title}")
+            for preset in PRESETS:
+                if preset.small is wanted:
+                    card(preset.key, preset.title, preset.text, "Choose", partial(_begin_with, preset.key))
+
+
+def _begin_with(preset: str) -> None:
+    VARY.load(preset_draft(preset))
+    open_form(VARY.key)

@@ -1,155 +1,59 @@
-"""An experiment on the page: which one, its head, and what it shows, refreshed until it ends."""
+"""One experiment on the page: its head, and what is seen of it, refreshed until it ends.
+
+Always in one order: the sentence, the response or the standings, the curves, the table.
+"""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from dsebo.charts.grid import fits, grid_figure
-from dsebo.experiments.findings import finished
-from dsebo.experiments.records import ExperimentRow, get_experiment
-from dsebo.experiments.spec import MAX_RACE_RUNS, ExperimentSpec
+from dsebo.experiments.child import start_child
+from dsebo.experiments.findings import Report, finished
+from dsebo.experiments.limits import experiment_check
+from dsebo.experiments.records import ExperimentRow, change_spec, get_experiment
 from dsebo.experiments.status import progress_words, setting_line, share, words
-from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
-from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import function_name, plain
-from dsebo.ui import links, session
+from dsebo.text import count, plain
+from dsebo.ui import session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.controls import compare_button, experiment_controls, head, runs_controls
-from dsebo.ui.experiments import race
-from dsebo.ui.experiments.form import Draft, ExperimentForm
-from dsebo.ui.experiments.results import show_results
+from dsebo.ui.controls import act, experiment_controls, head
+from dsebo.ui.experiments import race, results
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching, pace
-from dsebo.ui.wire import Frame
 from objectives.fields import ConfigError
 
 SLOWEST_START = 1.0  # seconds between two refreshes of an experiment, at least
 PER_RUN = 0.02  # more of them for each run that is drawn
-GROUPS = "groups"  # of runs: what a link to a race of 0.1.0 has in place of an experiment
-STATES = ("running", "queued", "paused", "interrupted", "stalled", "failed", "cancelled")
-_GROUP = re.compile(r"[0-9a-f]{1,64}")
-
-Shown = ExperimentRow | list[RunRow] | None
+MORE_SEEDS = "Add {}"
 
 
-# --- which one ----------------------------------------------------------------------------------
-
-
-def opened(form: ExperimentForm) -> Shown:
-    """The experiment to show, or the runs of an older race, with the form set as the link says."""
-    params = links.opened()
-    if not params:
-        form.restore()
-        kept = st.session_state.get(form.key) or {}
-        return _taken(form, dict(kept))
-    shown = _taken(form, params)
-    if shown and not params:
-        form.load(form.of_spec(_spec(shown)))
-    else:
-        draft, unusable = form.from_link(params)
-        form.load(draft)
-        links.say(unusable)
-    return shown
-
-
-def _spec(shown: ExperimentRow | list[RunRow]) -> ExperimentSpec:
-    return shown.spec if isinstance(shown, ExperimentRow) else ExperimentSpec.of_runs(shown)
-
-
-def _taken(form: ExperimentForm, params: dict[str, str]) -> Shown:
-    """What these parameters name; what else they say stays."""
-    show(form, None)
-    taken = links.take(params, {form.key: _stored, GROUPS: _grouped})
-    shown: Shown = taken.get(form.key) or taken.get(GROUPS)
-    if shown:
-        st.session_state[form.key] = address(form, shown)
-    return shown
-
-
-def _stored(text: str) -> ExperimentRow:
-    """The experiment of that id; a StoreError, in a sentence, where there is none that can be shown."""
-    if not links.is_id(text):
-        raise ValueError("an id of an experiment")
-    row = get_experiment(session.manager().store, text)
+def known_here(row: ExperimentRow) -> ExperimentRow:
+    """The same; a StoreError, in a sentence, where its function or method is unknown here."""
     try:
-        row.spec.planned()  # its function or method may be unknown here
+        row.spec.planned()
     except ConfigError as error:
         raise StoreError(f"Experiment {row.short_id} cannot be shown here: {error}") from None
     return row
 
 
-def _grouped(text: str) -> list[RunRow]:
-    """The runs of these groups that are of one function and budget."""
-    store, groups = session.manager().store, [part for part in text.split(",") if part]
-    rows: list[RunRow] = []
-    missing = 0
-    for group in list(dict.fromkeys(groups))[:MAX_RACE_RUNS]:
-        known = store.list_runs(RunFilter(group=group), descending=False) if _GROUP.fullmatch(group) else []
-        missing += not known
-        rows += known
-    if missing:
-        links.say([f"{missing} of the link's {len(groups)} groups of runs are not in this store."])
-    if imported := sum(row.imported for row in rows):
-        links.say([f"Of these runs {imported} came from files: nobody here computed them."])
-    alike = [row for row in rows if _task(row) == _task(rows[0])][:MAX_RACE_RUNS]
-    if len(alike) < len(rows):
-        links.say(["The link's runs are not all of one function: only those of the first are shown."])
-    return alike
-
-
-def _task(row: RunRow) -> tuple[object, object]:
-    return row.config["objective"], row.config["budget"]
-
-
-def address(form: ExperimentForm, shown: Shown) -> dict[str, str]:
-    """The part of the address that names what is shown."""
-    if isinstance(shown, ExperimentRow):
-        return {form.key: shown.id[:12]}
-    return {GROUPS: ",".join(dict.fromkeys(row.group for row in shown))} if shown else {}
-
-
-def show(form: ExperimentForm, experiment_id: str | None) -> None:
-    """The experiment that this browser looks at, also after a visit to another page; None: none."""
-    st.session_state[form.key] = {form.key: experiment_id} if experiment_id else {}
-
-
-def write(form: ExperimentForm, shown: Shown, draft: Draft) -> None:
-    """Let the address bar say what the page shows."""
-    links.write(address(form, shown) | form.link(draft))
-
-
-# --- on the page --------------------------------------------------------------------------------
-
-
-def watch(form: ExperimentForm, shown: ExperimentRow | list[RunRow], back: str) -> None:
+def watch(row: ExperimentRow) -> None:
     """Its name and buttons stand outside of what the timer draws again."""
-    spec = _spec(shown)
-    name = f"Race on {function_name(spec.first_configs()[0].function)}"
-    if not isinstance(shown, ExperimentRow):
-        state = next((state for state in STATES if any(row.state == state for row in shown)), "finished")
-        head(name, state, setting_line(spec), lambda: runs_controls(shown), "race")
-        keep_watching(lambda: _look_at_runs([row.id for row in shown]), _show_runs)
-        return
 
     def controls() -> None:
-        if st.button(back, icon=":material/arrow_back:"):
-            show(form, None)
+        experiment_controls(row)
+        if st.button("Change and run again", icon=":material/tune:"):
+            from dsebo.ui.experiments import setup
+
+            setup.open_with(row.spec)
             st.rerun()
-        experiment_controls(shown, lambda: show(form, None))
-        if form.key == "race" and not shown.at_work:
-            compare_button(list(SHARED.frame(session.manager().store, shown)["run_id"].dropna()))
 
-    as_race = form.key == "race" and shown.spec.is_race
-    head(name if as_race else shown.name, shown.state, setting_line(spec), controls, shown.id)
-    keep_watching(lambda: look(shown.id, as_race), lambda content: _show(content, as_race))
+    head(row.name, row.state, setting_line(row.spec), controls, row.id)
+    keep_watching(lambda: look(row.id), _show)
 
 
-def look(experiment_id: str, as_race: bool = False) -> Look[tuple[ExperimentRow, pd.DataFrame] | str]:
+def look(experiment_id: str) -> Look[tuple[ExperimentRow, pd.DataFrame] | str]:
     """The experiment and how its runs stand; a sentence where it has been deleted, in another window."""
     store = session.manager().store
     try:
@@ -158,23 +62,12 @@ def look(experiment_id: str, as_race: bool = False) -> Look[tuple[ExperimentRow,
         raise
     except StoreError as error:
         return Look(str(error), "deleted", None)
-    least = max(SLOWEST_START, PER_RUN * row.spec.total if as_race else 0.0)
+    least = max(SLOWEST_START, PER_RUN * min(row.spec.total, results.MOST_LIVE))
     every = pace(f"experiment {row.id}", row.state in ("paused", "queued"), least)
     return Look((row, SHARED.frame(store, row)), (row.state, row.wanted), every if row.at_work else None)
 
 
-def _look_at_runs(ids: Sequence[str]) -> Look[list[RunData]]:
-    runs = SHARED.runs(session.manager().store, ids)
-    states = {run.row.state for run in runs}
-    every = pace(f"race {ids[0]}", "running" not in states, max(SLOWEST_START, PER_RUN * len(ids)))
-    return Look(runs, tuple(sorted(states)), None if all(run.ended for run in runs) else every)
-
-
-def _show_runs(runs: list[RunData]) -> None:
-    race.show_race(runs, len(runs), sum(run.row.budget for run in runs))
-
-
-def _show(content: tuple[ExperimentRow, pd.DataFrame] | str, as_race: bool) -> None:
+def _show(content: tuple[ExperimentRow, pd.DataFrame] | str) -> None:
     if isinstance(content, str):
         st.error(plain(content))
         return
@@ -183,40 +76,66 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str, as_race: bool) -> N
         st.error(plain(row.error or "This experiment failed; no reason was recorded."))
     elif sentence := words(row):
         st.info(plain(sentence))
-    if as_race:
-        if done := len(finished(frame)):
-            _findings(row, frame, done)
-        runs = SHARED.runs(session.manager().store, tuple(frame["run_id"].dropna()))
-        race.show_race(runs, len(frame), int(frame["budget"].sum()), len(row.spec.seeds))
+    if row.state == "finished":
+        st.caption(progress_words(row, frame))
     else:
-        _show_sweep(row, frame)
+        st.progress(share(frame), text=progress_words(row, frame))
+    if done := len(finished(frame)):
+        _findings(row, frame, done)
+    if row.spec.is_race:
+        _show_race(row, frame)
+    else:
+        results.show_response(row, frame)
+        results.show_curves(row, frame)
+        if not frame["state"].eq("finished").all():
+            _grid(row, frame)
+        results.show_table(row, frame)
 
 
-def _show_sweep(row: ExperimentRow, frame: pd.DataFrame) -> None:
-    st.progress(share(frame), text=progress_words(row, frame))
-    if not frame["state"].eq("finished").all():
-        if fits(frame):
-            live_chart(_grid(row, frame), key="sweep_grid")
-        else:
-            st.caption("There are too many cells to show the runs of each.")
-    done = finished(frame)
-    if done.empty:
-        st.caption("The first finished run will be drawn here.")
+def _show_race(row: ExperimentRow, frame: pd.DataFrame) -> None:
+    runs = SHARED.runs(session.manager().store, tuple(frame["run_id"].dropna()))
+    if not runs:
+        st.caption("The first evaluation will be drawn here.")
         return
-    _findings(row, frame, len(done))
-    show_results(row, frame)
+    lanes = race.lanes_of(runs)
+    race.show_standings(lanes, len(row.spec.seeds))
+    race.curves(lanes, runs)
+    race.time_and_arms(runs)
 
 
-def _grid(row: ExperimentRow, frame: pd.DataFrame) -> Frame:
+def _grid(row: ExperimentRow, frame: pd.DataFrame) -> None:
+    """How the runs of each cell stand."""
+    if not fits(frame):
+        st.caption("There are too many cells to show the runs of each.")
+        return
     key = ("sweep grid", row.id, tuple(frame["state"]), tuple(frame["n_done"]))
-    return SHARED.figure(key, lambda: grid_figure(frame, row.spec.fields))
+    live_chart(SHARED.figure(key, lambda: grid_figure(frame, row.spec.fields)), key="sweep_grid")
 
 
 def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:
     """What is seen, where the eye is."""
     found = SHARED.report(row, frame)
-    st.markdown("#### What is seen", help=found.hint or None)
     with st.container(key="findings"):
-        st.markdown("\n\n".join(plain(sentence) for sentence in found.texts))
+        st.markdown("  \n".join(plain(sentence) for sentence in found.texts), help=found.hint or None)
+        _offer_seeds(row, found)
     if done < len(frame):
         st.caption(f"So far: {done} of {len(frame)} runs; n in the charts counts finished seeds.")
+
+
+def _offer_seeds(row: ExperimentRow, found: Report) -> None:
+    """One button from "five seeds cannot exclude chance" to as many as can."""
+    if not found.more_seeds or row.at_work or not session.manager().may_control(row, session.owner()):
+        return
+    if st.button(MORE_SEEDS.format(count(found.more_seeds, "seed")), icon=":material/add:", type="primary"):
+        act(lambda: add_seeds(row, found.more_seeds))
+
+
+def add_seeds(row: ExperimentRow, more: int) -> None:
+    """Give an experiment further seeds, and let it go on."""
+    manager = session.manager()
+    spec = row.spec.with_more_seeds(more)
+    check = experiment_check(manager.settings, session.owner(), spec)
+    with manager.store.read() as connection:  # before anything is changed
+        check(connection)
+    change_spec(manager.store, row.id, spec)
+    start_child(manager.store, row.id, check)

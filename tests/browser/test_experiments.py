@@ -1,4 +1,4 @@
-"""A sweep in a browser: chosen, made smaller, started, watched, paused, resumed, understood."""
+"""Experiments in a browser: settings varied and methods raced, watched, paused, resumed, understood."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.browser.looks import SMALLEST_TEXT, press, settle, shot, wait_for_cha
 pytestmark = pytest.mark.browser
 
 GRID, RESPONSE = ".st-key-sweep_grid .live-chart", ".st-key-sweep_response .live-chart"
-PANELS = ".st-key-sweep_panels .live-chart"
-SMALLER = {"D": "50", "d_e": "5", "d_h": "20", "budget": "20"}
+PANELS, OVERLAY = ".st-key-sweep_panels .live-chart", ".st-key-sweep_overlay .live-chart"
+SMALLER = {"D": "50", "d_e": "5", "d_h": "20", "budget": "60"}
 LONG = 120_000  # ms: a worker process alone takes seconds to start
 
 
@@ -40,24 +40,28 @@ def finished_runs(page: Any) -> int:
 
 
 def test_choose_start_watch_reload_pause_resume_and_see(server: str, page: Any, tmp_path: Path) -> None:
-    page.goto(f"{server}/sweep")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{server}/experiments")
     settle(page)
     page.get_by_text("See what a setting does").wait_for()
-    page.get_by_role("button", name="Choose").first.click()
+    page.get_by_role("button", name="Choose", exact=True).first.click()
     page.wait_for_url(re.compile("vary=beta"))
     fill(page, "vary-numbers", "2,6", "vary=beta=2,6&")
     fill(page, "seeds", "1-6")
     for name, text in SMALLER.items():
         fill(page, name, text)
     page.get_by_text("2 × 6 seeds = 12").wait_for()
+    page.get_by_text("cannot exclude chance").wait_for(state="detached")
     shot(page, "sweep-before")
 
-    press(page, "Start")
-    page.wait_for_url(re.compile("sweep=[0-9a-f]{12}"))
+    press(page, "Launch")
+    page.wait_for_url(re.compile("experiment=[0-9a-f]{12}"))
     wait_for_chart(page, GRID)
     page.wait_for_function(  # the first bars: runs under way or finished
-        "c => document.querySelector(c)._fullData.some(t => t.x && t.x.length)", arg=GRID, timeout=LONG
+        "c => document.querySelector(c)?._fullData?.some(t => t.x && t.x.length)", arg=GRID, timeout=LONG
     )
+    # curves of runs that have not ended
+    page.wait_for_selector(f"{OVERLAY}[data-ready=true]", timeout=LONG)
     press(page, "Pause")
     page.get_by_text("Paused. The runs under way").wait_for(timeout=LONG)
     resting = finished_runs(page)
@@ -88,7 +92,7 @@ def test_choose_start_watch_reload_pause_resume_and_see(server: str, page: Any, 
     assert _refreshes(page, 3500) == 0  # nothing is polled any more
     shot(page, "sweep-finished")
     _curves_and_files(page, tmp_path)
-    _list_and_delete(page)
+    _choose_open_and_delete(page)
 
 
 def _watch_for_blanks(page: Any) -> None:
@@ -131,6 +135,7 @@ def _curves_and_files(page: Any, folder: Path) -> None:
     with page.expect_download() as picture:
         page.locator(".st-key-sweep_response").get_by_text("Save as PNG").click()
     assert Path(picture.value.path()).read_bytes().startswith(b"\x89PNG")
+    press(page, "Export")
     with page.expect_download() as table:
         page.get_by_role("button", name=FORMATS["table"].label).click()
     assert Path(table.value.path()).read_text().count("\n") == 3
@@ -140,31 +145,106 @@ def _curves_and_files(page: Any, folder: Path) -> None:
     with page.expect_download() as report:
         page.get_by_role("button", name=FORMATS["html"].label).click()
     assert "plotly-graph-div" in Path(report.value.path()).read_text()
+    page.keyboard.press("Escape")
 
 
-def _list_and_delete(page: Any) -> None:
-    """Back to the list, open it from there (the table is a canvas), and delete it."""
-    press(page, "All sweeps")
-    page.get_by_text("Earlier sweeps").wait_for()
+def _choose_open_and_delete(page: Any) -> None:
+    """Choose it in the table (a canvas), open its runs, delete it, and think better of it."""
+    press(page, "Choose nothing")
+    page.wait_for_url(re.compile("^(?!.*experiment=)"))
+    settle(page)
+    click_row(page, 0)
+    page.get_by_text("12 of 12 runs finished").wait_for()
+    top = page.locator(".st-key-findings").bounding_box()["y"]
+    assert top < 700  # the sentence is in view at a projector's height
+    press(page, "Show its runs")
+    settle(page)
+    click_row(page, 0)  # the group is no longer chosen, but two of its runs
+    click_row(page, 1)
+    click_row(page, 2)
+    page.get_by_text("2 of 12 runs of this group are drawn").wait_for()
+    page.get_by_text("Their difference").wait_for()
+    shot(page, "experiments-two-runs")
+    press(page, "Choose nothing")
+    settle(page)
+    click_row(page, 0)
+    page.get_by_text("12 of 12 runs finished").wait_for()
+    press(page, "Delete")
+    page.get_by_text("1 experiment deleted").wait_for()
+    assert "experiment=" not in page.url
+    press(page, "Undo")
+    page.get_by_text("12 of 12 runs finished").wait_for()
+    assert "experiment=" in page.url
+
+
+def click_row(page: Any, row: int) -> None:
+    """The box at the left edge of a line of the table."""
     table = page.locator("[data-testid=stDataFrame]").first
     table.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(600)
     box = table.bounding_box()
-    page.mouse.click(box["x"] + 16, box["y"] + 36 + 17)
-    page.get_by_text("12 of 12 runs finished").wait_for()
-    page.get_by_role("button", name="Delete").click()
-    page.get_by_role("button", name="Delete it").click()
-    page.get_by_text("See what a setting does").wait_for()
-    assert "sweep=" not in page.url
+    page.mouse.click(box["x"] + 16, box["y"] + 36 + 35 * row + 17)
+    page.wait_for_timeout(400)
+    settle(page)
+
+
+# --- methods raced ---
+
+RACE_LINK = "/race?methods=dsebo,random,bandit-c-ucb&D=60&d_e=6&budget=60&seeds=1-2"
+RACE = ".st-key-race_chart .live-chart"
+FRONT = """c => {
+  const chart = document.querySelector(c);
+  if (!chart || !chart.calcdata) return 0;
+  return Math.max(0, ...chart.calcdata.map(d => d[0].trace.showlegend === false ? 0 : d.length));
+}"""
+COUNT = """() => {
+  window.reruns = 0;
+  const what = { attributes: true, attributeFilter: ['data-test-script-state'] };
+  const app = document.querySelector('[data-testid=stApp]');
+  new MutationObserver(() => window.reruns++).observe(app, what);
+}"""
+
+
+def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any) -> None:
+    page.goto(server + RACE_LINK)
+    settle(page)
+    page.get_by_text("3 methods × 2 seeds = 6").wait_for()
+    page.get_by_text("lose by construction").wait_for()
+    page.get_by_role("button", name="Launch", exact=True).first.click()
+    page.wait_for_url(re.compile("experiment=[0-9a-f]{12}"))
+    page.wait_for_selector(f"{RACE}[data-ready=true]")
+    page.wait_for_function(f"c => ({FRONT})(c) > 2", arg=RACE)
+    before = page.evaluate(FRONT, RACE)
+    page.evaluate(COUNT)
+    page.wait_for_function(f"([c, n]) => ({FRONT})(c) > n", arg=[RACE, before])
+    assert page.evaluate("window.reruns") > 0
+
+    address = page.url
+    page.reload()
+    settle(page)
+    page.wait_for_selector(f"{RACE}[data-ready=true]")
+    assert page.url == address
+    assert page.evaluate(FRONT, RACE) >= before
+    page.get_by_text("6 of 6 runs finished").wait_for(timeout=180_000)
+    page.get_by_text("finished", exact=True).first.wait_for()
+    legend = page.evaluate(
+        "c => [...document.querySelectorAll(c + ' .legendtext')].map(e => e.textContent)", RACE
+    )
+    assert legend == ["DSEBO (n = 2)", "Random search (n = 2)", "Bandit: C-UCB (n = 2)"]
+    page.evaluate(COUNT)
+    page.wait_for_timeout(2500)
+    assert page.evaluate("window.reruns") == 0  # nothing is polled any more
+    assert page.evaluate(FRONT, RACE) == 60
+    shot(page, "race")
 
 
 @pytest.mark.slow
 def test_cancel_and_go_on(server: str, page: Any) -> None:
     page.goto(f"{server}/sweep?vary=K=100,1000&seeds=1-20&method=random&D=40&d_e=4&budget=300")
     settle(page)
-    press(page, "Start")
-    page.wait_for_url(re.compile("sweep=[0-9a-f]{12}"))
-    page.get_by_text("What is seen").wait_for(timeout=LONG)
+    press(page, "Launch")
+    page.wait_for_url(re.compile("experiment=[0-9a-f]{12}"))
+    page.locator(".st-key-findings").wait_for(timeout=LONG)
     press(page, "Cancel")
     page.get_by_text("Cancelled. What had finished").wait_for(timeout=LONG)
     before = page.get_by_text(re.compile(r"\d+ of 40 runs finished")).inner_text()
@@ -200,10 +280,16 @@ def test_nothing_overflows_or_is_too_small(
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     page.set_default_timeout(30_000)
-    for name, query in (("sweep-start", ""), ("sweep", f"?sweep={two_axes}")):
-        page.goto(f"{server}/sweep{query}")
+    for name, path in (
+        ("experiments", "experiments"),
+        ("vary", "sweep"),
+        ("race", "race"),
+        ("sweep", f"sweep?sweep={two_axes}"),
+        ("paper", "paper"),
+    ):
+        page.goto(f"{server}/{path}")
         settle(page)
-        if query:
+        if name == "sweep":
             wait_for_chart(page, RESPONSE)
             page.get_by_text("Levy: ").first.wait_for()
         page.wait_for_timeout(300)
