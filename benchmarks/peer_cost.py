@@ -3,7 +3,8 @@
 `python -m benchmarks.peer_cost run` measures what is missing (of the methods named after it, else of
 all) and appends it to results/peer_cost.csv; `python -m benchmarks.peer_cost fit` prints the
 coefficients that stand in each method's file in dsebo/methods, and how far predictions are from
-what was measured.
+what was measured. `python -m benchmarks.peer_cost check` measures this machine as the dashboard does,
+then a run of each method, and fails where a prediction is off by more than a factor of 1.5.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from dsebo.config import METHODS, RunConfig
+from dsebo.config import METHODS, RunConfig, predict
+from dsebo.methods import cost
 from dsebo.methods.cost import factorising, features
 from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import Runner
+from dsebo.runs import machine
 from dsebo.threads import one_thread
 
 MEASURED = Path(__file__).parent / "results" / "peer_cost.csv"
@@ -28,6 +31,7 @@ TIMED = [method for method in METHODS if method != "centre"]  # one evaluation: 
 SIZES = {100: 500, 1000: 500, 5000: 100}  # evaluations at each D
 SHORT = {100: 200, 1000: 200, 5000: 50}  # of the methods that take longest
 LONG = ("saasbo", "rducb", "vaebo")
+CHECKED, FACTOR = 200, 1.5  # evaluations of a run that is predicted, and how near that must be
 MARKS = (25, 50, 100, 200, 300, 400, 500)
 
 
@@ -42,9 +46,9 @@ def config_of(method: str, D: int) -> RunConfig:
     return RunConfig.parse(given)
 
 
-def measure(method: str, D: int) -> list[tuple[int, float]]:
+def measure(config: RunConfig) -> list[tuple[int, float]]:
     """(n, CPU seconds of the first n evaluations) at the marks."""
-    runner, spent, found = Runner.from_config(config_of(method, D)), 0.0, []
+    runner, spent, found = Runner.from_config(config), 0.0, []
     with one_thread():
         while not runner.done:
             began = thread_time()
@@ -61,7 +65,7 @@ def run(methods: list[str]) -> None:
             known = pd.read_csv(MEASURED) if MEASURED.exists() else None
             if known is not None and ((known.method == method) & (known.D == D)).any():
                 continue
-            rows = [(method, D, n, f"{seconds:.4f}") for n, seconds in measure(method, D)]
+            rows = [(method, D, n, f"{seconds:.4f}") for n, seconds in measure(config_of(method, D))]
             with MEASURED.open("a", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerows(rows if known is not None else [("method", "D", "n", "seconds"), *rows])
@@ -101,5 +105,23 @@ def fit() -> None:
         print(f"{method}: {', '.join(shown)}; off by {ratio.min():.2f} to {ratio.max():.2f}")
 
 
+def check(methods: list[str]) -> None:
+    """What is predicted for this machine beside what is measured, for a run of each method."""
+    pace = machine.measure()
+    cost.set_pace(pace)
+    print(f"this machine takes {pace:.2f} times as long as the one that was measured")
+    off = []
+    for method in methods or TIMED:
+        config = config_of(method, 1000).model_copy(update={"budget": CHECKED})
+        seconds = measure(config)[-1][1]
+        predicted = predict(config).seconds
+        ratio = predicted / seconds
+        off += [] if 1 / FACTOR <= ratio <= FACTOR else [method]
+        print(f"{method}: predicted {predicted:.3g} s, took {seconds:.3g} s, {ratio:.2f}", flush=True)
+    if off:
+        raise SystemExit(f"Off by more than {FACTOR}: {', '.join(off)}.")
+
+
 if __name__ == "__main__":
-    run(sys.argv[2:]) if sys.argv[1:2] == ["run"] else fit()
+    command = {"run": run, "check": check}.get("".join(sys.argv[1:2]))
+    command(sys.argv[2:]) if command else fit()

@@ -25,6 +25,7 @@ from pydantic import (
 from dsebo.methods import METHODS as METHODS
 from dsebo.methods.base import MethodConfig
 from dsebo.methods.cost import Prediction as Prediction
+from dsebo.methods.cost import on_this_machine
 from objectives import KINDS, kind_of, names
 from objectives.base import ObjectiveConfig
 from objectives.fields import (
@@ -249,8 +250,8 @@ class RunConfig(Frozen):
 
 
 def predict(config: RunConfig, budget: int | None = None) -> Prediction:
-    """What a run will cost, from measured runs of its method; `budget` in place of the config's."""
-    return config.optimizer.predict(config.D, budget or config.budget)
+    """What a run will cost here, from measured runs of its method; `budget` in place of the config's."""
+    return on_this_machine(config.optimizer.predict(config.D, budget or config.budget))
 
 
 def config_hash(config: RunConfig, arithmetic: str | None = None) -> str:

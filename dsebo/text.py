@@ -70,6 +70,11 @@ def duration(seconds: float | None) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def about(seconds: float) -> str:
+    """A predicted time: `about 12 s`, `under 1 s`."""
+    return f"about {duration(seconds)}" if seconds >= 1 else duration(seconds)
+
+
 def size(count_of_bytes: float, digits: int = 3) -> str:
     """Bytes in the unit that keeps the number short."""
     for unit in ("bytes", "kB", "MB", "GB"):

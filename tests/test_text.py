@@ -32,6 +32,7 @@ def test_four_significant_digits(value: float | None, shown: str) -> None:
 def test_durations_and_sizes() -> None:
     said = [words.duration(s) for s in (0.2, 31, 75, 600, 3700, 90 * 86400, None)]
     assert said == ["under 1 s", "31 s", "1 min 15 s", "10 min", "1 h 1 min", "90 days", "–"]
+    assert [words.about(s) for s in (0.2, 31)] == ["under 1 s", "about 31 s"]
     assert [words.size(b) for b in (800, 800_000, 8e9)] == ["800 bytes", "800 kB", "8 GB"]
 
 

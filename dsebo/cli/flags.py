@@ -13,6 +13,7 @@ import typer
 
 from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.parsing import config_flags, read_value
+from dsebo.runs.machine import use_kept_pace
 from dsebo.store.store import Store
 from objectives.fields import ConfigError, FieldSpec, must
 
@@ -36,6 +37,7 @@ RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of a run, or its fi
 def open_store(db: str | None) -> Iterator[Store]:
     """The store for one command."""
     store = Store.open(db)
+    use_kept_pace(store)
     try:
         yield store
     finally:

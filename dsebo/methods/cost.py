@@ -9,13 +9,13 @@ Over a run of n evaluations with a model of d dimensions the time is a sum of
     n^4         factorising their covariance, at every step (0.02e-9 s for any model)
 with coefficients that `python -m benchmarks.peer_cost` measures and fits, in CPU seconds of one
 core at a method's default settings; `MethodConfig.effort` scales it for others. Without a model
-d = 0 and the first two remain.
+d = 0 and the first two remain. How fast a machine is, is measured (`runs/machine.py`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BASE_BYTES = 2_000_000  # of any run
 FIT_SHARE = 0.4  # of a step at the defaults; the acquisition takes the rest (benchmarks/README.md)
@@ -27,6 +27,10 @@ class Prediction:
 
     seconds: float
     memory_bytes: int
+
+    def wall_seconds(self, n: int, speed: float | None) -> float:
+        """How long n evaluations take at a chosen speed, in evaluations per second; None: as it can."""
+        return self.seconds if speed is None else max(self.seconds, n / speed)
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,20 @@ class Coefficients:
         weights = (self.n, self.n_D, self.n2_d, self.n3, self.n3_d)
         terms = zip(weights, features(n, D, d), strict=True)
         return 1e-9 * float(sum(weight * term for weight, term in terms)) + factorising(n, d)
+
+
+_pace = 1.0
+
+
+def set_pace(pace: float) -> None:
+    """Seconds that this machine takes for each one of the machine that was measured."""
+    global _pace
+    _pace = pace
+
+
+def on_this_machine(prediction: Prediction) -> Prediction:
+    """What was predicted for the machine that was measured, as it will be here."""
+    return replace(prediction, seconds=_pace * prediction.seconds)
 
 
 # Until a method is measured: about what the dearer ones of its kind take.

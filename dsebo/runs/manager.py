@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from dsebo.config import RunConfig, predict
 from dsebo.runs import commands
 from dsebo.runs.limits import check_limits
+from dsebo.runs.machine import use_kept_pace
 from dsebo.runs.places import Job, Place, Places
 from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.runs.worker import Session
@@ -61,6 +62,7 @@ class RunManager:
         self._places = Places(lambda: self.settings)
         self._sessions: dict[str, tuple[Session, threading.Thread]] = {}  # of the runs at work
         self._closed = False
+        use_kept_pace(store)
         self._mark_interrupted()
         _open.add(self)
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 VERSION_TABLE = "dsebo_schema"  # Alembic's table of versions; its name marks a store as ours
 
 # The states of a run or an experiment; a dead or silent holder is shown as interrupted or stalled.
@@ -144,6 +144,15 @@ floor = Table(
     Column("d", Integer, primary_key=True),
     Column("value", Double, nullable=False),
     Column("z", LargeBinary, nullable=False),  # where it is reached: larger d start from there
+)
+
+# since schema 11: seconds that a machine takes for each one of that which costs were measured on
+machine = Table(
+    "machine",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("pace", Double, nullable=False),
+    Column("measured", Double, nullable=False),
 )
 
 prediction = Table(

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
+import time
 from urllib.parse import urljoin
 
 import streamlit as st
 
 from dsebo.runs.admission import Admission, Guesses, client_address
+from dsebo.runs.machine import measure_once
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings, raise_open_files
-from dsebo.store.errors import NotAllowed, StoreAway
+from dsebo.store.errors import NotAllowed, StoreAway, StoreError
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.schema import BUNDLED
 from dsebo.store.store import Store
 from dsebo.text import plain
 
 COOKIE = "dsebo_owner"
+QUIET_SECONDS = 4.0  # after the imports, until the machine is measured: the first page has come by then
+_log = logging.getLogger(__name__)
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _KEEP_TOKEN = """
 export default function ({ data }) {
@@ -46,9 +51,19 @@ def _resource() -> RunManager:
 
 
 def _import_engine() -> None:
-    """Load what the first run needs, and takes seconds, while the first page is drawn."""
+    """Load what the first run needs, and takes seconds, while the first page is drawn.
+
+    Then, once the page stands, see how fast this machine is.
+    """
     import botorch.models
     import botorch.test_functions  # noqa: F401
+
+    time.sleep(QUIET_SECONDS)
+    try:
+        if _manager is not None:
+            measure_once(_manager.store)
+    except StoreError as error:  # predictions are then those of another machine
+        _log.warning("This machine's speed could not be kept: %s", error)
 
 
 def manager() -> RunManager:

@@ -19,7 +19,7 @@ from dsebo.paper.presets import PRESETS
 from dsebo.runs.limits import check_limits, why_ask
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import owner_hash
-from dsebo.text import count, duration, moment, plain, size
+from dsebo.text import about, count, moment, plain, size
 from dsebo.ui import session
 from dsebo.ui.experiments import table
 from dsebo.ui.experiments.form import FORMS, KINDS, RACE, VARY, Draft, ExperimentForm, preset_draft
@@ -164,7 +164,7 @@ def _lines(spec: ExperimentSpec, found: Plan) -> list[tuple[str, str]]:
 def _time(found: Plan) -> str:
     if found.finished == found.total:
         return "nothing left to run"
-    return f"about {duration(found.wall_seconds)} on {count(found.workers, 'core')}"
+    return f"{about(found.wall_seconds)} on {count(found.workers, 'core')}"
 
 
 def _offer_existing(spec: ExperimentSpec) -> None:

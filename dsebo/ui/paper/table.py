@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dsebo.paper.comparison import FinalRun, Own, PaperRow, apart, own_runs, references
-from dsebo.text import count, duration, number, spread
+from dsebo.text import about, count, number, spread
 
 CENTRE, MINIMUM = "Centre of the box", "F*, the minimum"
 GAP, DSEBO = "not run yet", "DSEBO"
@@ -81,4 +81,4 @@ def signed(value: float) -> str:
 def wish(line: Line, seconds: float) -> str:
     """What the button says: `Run 7 seeds, about 2 min`."""
     seeds = line.own.missing
-    return f"Run {count(len(seeds), 'seed')}, about {duration(seconds * len(seeds))}"
+    return f"Run {count(len(seeds), 'seed')}, {about(seconds * len(seeds))}"

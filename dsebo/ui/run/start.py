@@ -14,7 +14,7 @@ from dsebo.parsing import read_link
 from dsebo.runs.limits import why_ask
 from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
 from dsebo.store.rows import RunFilter
-from dsebo.text import duration, number, plain, size
+from dsebo.text import about, duration, number, plain, size
 from dsebo.ui import links, session
 from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, field_errors, link_of, to_config
 from dsebo.ui.inputs import card, facts_table
@@ -247,17 +247,17 @@ def launch(changes: Changes) -> str | None:
     return ids[0]
 
 
-def show_facts(config: RunConfig) -> None:
+def show_facts(config: RunConfig, speed: float | None) -> None:
     """What follows from a setting, as one edits it."""
     found = facts(config)
     cost = predict(config)
     st.markdown("##### What follows from it")
-    facts_table(_lines(found, cost))
+    facts_table(_lines(found, cost, cost.wall_seconds(config.budget, speed)))
     if found.minimum_note:
         st.caption(plain(found.minimum_note))
 
 
-def _lines(found: Facts, cost: Prediction) -> list[tuple[str, str]]:
+def _lines(found: Facts, cost: Prediction, seconds: float) -> list[tuple[str, str]]:
     """(name, value) of each fact; an empty value is left out."""
 
     def shown(value: float | None) -> str:
@@ -274,7 +274,7 @@ def _lines(found: Facts, cost: Prediction) -> list[tuple[str, str]]:
         ("$F$ at the centre", shown(found.at_centre)),
         ("$F^*$, the minimum", shown(found.minimum)),
         ("Size of $S$", "" if found.matrix_bytes is None else size(found.matrix_bytes)),
-        ("Predicted time", f"about {duration(cost.seconds)}"),
+        ("Predicted time", about(seconds)),
         ("Predicted memory", size(cost.memory_bytes)),
     ]
 
@@ -307,7 +307,7 @@ def show() -> None:
             links.page_link("experiments", "All runs", "table_rows")
     if config is not None:
         with st.sidebar:
-            show_facts(config)
+            show_facts(config, changes.get("speed"))
 
 
 def welcome(can_launch: bool) -> bool:
