@@ -55,7 +55,7 @@ def test_a_run_carries_its_hash_and_takes_it_along(store: Store) -> None:
 
 def undo_forks(connection: Connection) -> None:
     """Back to before schema 8."""
-    for table in ("incident", "import_entry"):
+    for table in ("machine", "incident", "import_entry"):
         connection.execute(text(f"DROP TABLE {table}"))
     connection.execute(text("ALTER TABLE run DROP COLUMN note"))
     connection.execute(text("ALTER TABLE experiment DROP COLUMN deleted_at"))
