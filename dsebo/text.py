@@ -23,6 +23,8 @@ _CHANGES = {
     "scale=unit": "z in ±1",
     "scale=own": "z in ±√d",
     "variant=authors": "authors' variant",
+    "variant=adaptive": "our rules",
+    "kl_weight=0.0005": "small KL weight",
 }
 
 

@@ -105,7 +105,7 @@ def test_every_family_can_race() -> None:
     race = ExperimentSpec.race([entrant.text for entrant in everyone], TASK, "1")
     labels = cell_labels(race)
     assert len(set(labels)) == len(everyone) > len(METHODS)
-    assert {entrant.method for entrant in everyone} == set(METHODS)
+    assert {entrant.method for entrant in everyone} == set(METHODS) - {"centre"}  # it is in every race
     assert not any("=" in label for label in labels)
     assert labels == [method_name(str(value)) for value in race.axes[0].values]
 
