@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
@@ -33,6 +34,22 @@ def chromium() -> str:
             pytest.fail(why)
         pytest.skip(why)
     return found
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A second try, with a warning: on a busy machine a browser may be late for what a test waits for."""
+    if "browser" not in item.keywords:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    if any(report.failed for report in reports):
+        item.warn(pytest.PytestWarning(f"{item.nodeid} failed once:\n{reports[1].longreprtext[-1500:]}"))
+        item._initrequest()  # type: ignore[attr-defined]
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture(scope="session")

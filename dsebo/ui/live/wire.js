@@ -54,7 +54,7 @@ function changed(value, change, depth) {
 }
 
 const ticks = new WeakMap(); // parent element -> {number, timer}
-const PATIENCE = 20; // seconds after which what was asked for will not come
+const PATIENCE = 5; // seconds after which what was asked for will not come
 
 // Asks for the next refresh, once it is due and the last one has come, if someone looks.
 window.dseboTick = function (component) {
