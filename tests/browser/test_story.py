@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from dsebo.store.rows import RunFilter
+from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
 from tests.browser.looks import CHART, SMALLEST_TEXT, press, settle, shot, wait_for_chart
 
@@ -44,10 +46,10 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
     ("old", "place", "words"),
     [
         ("embedding?run={}", "/?", "x = S z uses the first"),
-        ("runs", "/experiments?", "Deleted ones"),
+        ("runs", "/experiments", "Deleted ones"),
         ("compare?runs={}", "/experiments?", "Group by"),
-        ("race?methods=dsebo,random", "/experiments?", "2 methods from"),
-        ("sweep?vary=beta=2,6", "/experiments?", "See what a setting does"),
+        ("race?methods=dsebo,random", "/experiments?", "2 methods × 3 seeds = 6"),
+        ("sweep?vary=beta=2,6", "/experiments?", "What varies"),
         ("theory", "/learn?", "What the O* hides"),
         ("lessons?lesson=2-expansion", "/learn?", "What an expansion is"),
     ],
@@ -59,6 +61,23 @@ def test_an_old_address_leads_on(
     page.get_by_text(words).first.wait_for()
     assert page.url.startswith(server + place)
     assert page.get_by_test_id("stTopNavLink").count() == 4
+
+
+def test_an_old_link_fills_the_form(server: str, page: Any) -> None:
+    page.goto(f"{server}/race?methods=dsebo,random&seeds=1-2&D=60")
+    page.get_by_text("2 methods × 2 seeds = 4").wait_for()
+    settle(page)
+    ticked = page.locator(".st-key-new").get_by_role("checkbox", checked=True)
+    ticked.nth(1).wait_for(state="attached")
+    names = ticked.evaluate_all("boxes => boxes.map(box => box.closest('label').innerText.split(' ')[0])")
+    assert names == ["DSEBO", "Random"]
+    page.locator(".st-key-race_seeds input[value='1-2']").wait_for()
+    page.locator(".st-key-race_D input[value='60']").wait_for()
+
+    page.goto(f"{server}/sweep?vary=beta=2,6&seeds=1-4")
+    page.get_by_text("2 × 4 seeds = 8").wait_for()
+    settle(page)
+    page.locator("input[aria-label='Values of β'][value='2,6']").wait_for()
 
 
 PLACES = """() => Object.fromEntries(
@@ -209,20 +228,30 @@ def test_a_stored_run_is_played_stepped_and_presented(server: str, page: Any, ex
     assert len(set(names)) == 5
 
 
-def test_compare_export_delete_and_import(server: str, page: Any, tmp_path: Path) -> None:
+def test_compare_export_delete_and_import(
+    server: str, page: Any, folder: Path, example: str, tmp_path: Path
+) -> None:
+    store = Store.open(f"sqlite:///{folder}/runs.db")
+    other = store.list_runs(RunFilter(search="Sphere, random search"))[0].id
+    store.close()
+    compared = ".st-key-compare .live-chart"
     page.goto(f"{server}/compare")
     settle(page)
-    wait_for_chart(page, ".st-key-compare .live-chart")
+    wait_for_chart(page, compared)  # some that compare well
+    page.goto(f"{server}/compare?runs={example},{other}")
+    settle(page)
+    wait_for_chart(page, compared)
     page.get_by_text("Random search (n = 1)").first.wait_for()
-    page.locator(".live-chart-files").get_by_text("Save as SVG").wait_for()
+    files = page.locator(".st-key-compare .live-chart-files")
+    files.get_by_text("Save as SVG").wait_for()
     with page.expect_download() as png:
-        page.locator(".live-chart-files").get_by_text("Save as PNG").click()
+        files.get_by_text("Save as PNG").click()
     assert Path(png.value.path()).read_bytes().startswith(b"\x89PNG")
     shot(page, "compare")
+    press(page, "Export")
     with page.expect_download() as html:
         page.get_by_role("button", name=FORMATS["html"].label).click()
-    report = Path(html.value.path()).read_text()
-    assert "plotly-graph-div" in report
+    assert "dseboFigure.draw(" in Path(html.value.path()).read_text()
     with page.expect_download() as bundle:
         page.get_by_role("button", name=FORMATS["json"].label).click()
     saved = tmp_path / "bundle.json"
@@ -231,40 +260,73 @@ def test_compare_export_delete_and_import(server: str, page: Any, tmp_path: Path
     page.goto(f"{server}/runs")
     settle(page)
     total = _count(page)
-    page.get_by_role("button", name="Import").click()
-    page.locator("input[type=file]").set_input_files(saved)
-    page.get_by_role("button", name="Import it").click()
-    page.get_by_text("runs imported").wait_for()
-    page.wait_for_function(
-        "n => Number((document.body.innerText.match(/(\\d+) runs\\. Select/) || [])[1]) > n", arg=total
-    )
+    _import(page, saved, "2 runs are here already.")
+    assert _count(page) == total
+
+    _search(page, other)
+    _select_first_row(page)
+    press(page, "Edit")
+    page.get_by_label("Name", exact=True).fill("renamed in class")
+    page.get_by_label("Name", exact=True).press("Enter")
+    press(page, "Save")
+    page.get_by_text("1 saved.").wait_for()
+    page.locator("td", has_text="renamed in class").first.wait_for(state="attached")  # drawn in a canvas
     shot(page, "runs")
-    _select_first_row(page)
-    page.get_by_role("button", name="Rename").click()
-    page.get_by_label("New name").fill("renamed in class")
-    page.get_by_label("New name").press("Enter")
-    page.locator(".st-key-rename-now button").click()
-    page.get_by_text("1 run renamed").wait_for()
-    _select_first_row(page)
-    page.get_by_role("button", name="Delete").click()
+    press(page, "Delete")
     page.get_by_text("1 run deleted").wait_for()
+    _search(page, "")
+    assert _count(page) == total - 1
+    _import(page, saved, "1 run imported; 1 run is here already.")
+    assert _count(page) == total
+
     page.get_by_text("Deleted ones").click()
-    _select_first_row(page)
-    page.get_by_role("button", name="Restore").click()
-    page.get_by_text("1 run restored").wait_for()
+    page.get_by_role("button", name="Restore", exact=True).wait_for()
+    settle(page)
+    _select_first_row(page, said=False)
+    press(page, "Restore")
+    page.get_by_text("1 restored.").wait_for()
+    page.get_by_text("Deleted ones").click()
+    page.get_by_role("button", name="Delete", exact=True).wait_for()
+    assert _count(page) == total + 1
 
 
 def _count(page: Any) -> int:
-    text = page.get_by_text(re.compile(r"\d+ runs\. Select")).inner_text()
+    settle(page)
+    text = page.get_by_text(re.compile(r"\d+ runs\. Choose")).inner_text()
     return int(text.split()[0])
 
 
-def _select_first_row(page: Any) -> None:
+def _search(page: Any, words: str) -> None:
+    place = page.get_by_placeholder("Search name")
+    place.fill(words)
+    place.press("Enter")
+    page.wait_for_timeout(400)
+    settle(page)
+
+
+def _import(page: Any, file: Path, said: str) -> None:
+    """Upload it, and choose nothing of what it held."""
+    press(page, "Import")
+    page.get_by_text("A JSON bundle, or a zip").wait_for()
+    page.wait_for_timeout(400)
+    settle(page)
+    page.locator("input[type=file]").set_input_files(file)
+    press(page, "Import it")
+    page.get_by_text(said).wait_for()
+    page.get_by_text("2 runs chosen").wait_for()
+    page.keyboard.press("Escape")
+    press(page, "Choose nothing")
+    page.get_by_text("2 runs chosen").wait_for(state="detached")
+
+
+def _select_first_row(page: Any, said: bool = True) -> None:
     """The table is a canvas: its rows are found by place."""
     table = page.locator("[data-testid=stDataFrame]").first
+    page.wait_for_timeout(600)
     box = table.bounding_box()
     page.mouse.click(box["x"] + 16, box["y"] + 36 + 17)
-    page.get_by_text("1 run selected").wait_for()
+    if said:
+        page.get_by_text("1 run chosen").wait_for()
 
 
 @pytest.mark.parametrize("link", ["/?D=many", "/replay?run=zz"])
