@@ -64,7 +64,9 @@ LINE = "from dsebo.methods.toy import ToyConfig"
 FORM = """
 from streamlit.testing.v1 import AppTest
 
-at = AppTest.from_file("app.py", default_timeout=60).run()
+at = AppTest.from_file("app.py", default_timeout=60)
+at.query_params["method"] = "random"  # an empty store would open Learn
+at.run()
 assert not at.exception, at.exception
 methods = next(box for box in at.selectbox if "Toy walk" in box.options)
 at = methods.select("toy").run()
