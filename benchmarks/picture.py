@@ -5,24 +5,19 @@ Run: python -m benchmarks.picture [FILE]   (needs Playwright and a Chromium)
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from benchmarks.dashboard import ROOT, Server
 from dsebo.runs.data import read_run
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 from dsebo.transfer.figures import browser
 
-ROOT = Path(__file__).parents[1]
 FILE = ROOT / "dsebo" / "data" / "screenshot.png"
 RUN, EXPANSION = "Sphere, the paper's setting", 3  # the fourth: by then its slopes decide the step
 WIDTH, HEIGHT = 1280, 1180
@@ -33,27 +28,18 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     with tempfile.TemporaryDirectory() as folder:
-        db = f"sqlite:///{folder}/runs.db"
-        store = Store.open(db)
+        store = Store.open(f"sqlite:///{folder}/runs.db")
         import_bundled(store)
         row = next(row for row in store.list_runs(RunFilter(search=RUN)) if row.seed == 1)
         grown = [c for c in read_run(store, row.id).changes if c["event"] == "expanded"]
         store.close()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        env = {**os.environ, "DSEBO_DB": db, "DSEBO_SETTINGS": f"{folder}/settings.toml"}
-        Path(env["DSEBO_SETTINGS"]).touch()
-        where = ["--server.port", str(port), "--server.address", "127.0.0.1"]
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", *where]
-        server = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
+        server = Server(folder)
         try:
-            _wait(f"http://127.0.0.1:{port}/_stcore/health")
+            server.wait()
             t = grown[EXPANSION]["t"]
-            _take(f"http://127.0.0.1:{port}/?run={row.id}&t={t}&reachable=yes", file)
+            _take(f"http://127.0.0.1:{server.port}/?run={row.id}&t={t}&reachable=yes", file)
         finally:
-            server.terminate()
-            server.wait(timeout=20)
+            server.close()
     print(file)
 
 
@@ -69,17 +55,6 @@ def _take(address: str, file: Path) -> None:
         page.wait_for_timeout(2000)
         page.screenshot(path=file)
         opened.close()
-
-
-def _wait(address: str) -> None:
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(address, timeout=1)
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise RuntimeError("The server was not ready within a minute.")
 
 
 if __name__ == "__main__":

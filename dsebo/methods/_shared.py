@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dsebo.gp.acquisition import AcquisitionSettings, propose
-from dsebo.gp.designs import sobol, starting_point
+from dsebo.gp.designs import latin_hypercube, sobol, starting_point
 from dsebo.gp.surrogate import Score, Surrogate, SurrogateSettings
 from dsebo.methods.base import Array, Candidate, MethodConfig, Optimizer, stream
 from dsebo.methods.cost import fits
@@ -39,6 +39,16 @@ def refit_setting(default: float, label: str = "Refit after", what: str = "the m
     """How often something is learnt again."""
     help = f"The share of new data after which {what} again. 0: at every evaluation, which takes longest."
     return setting(default, label, help, advanced=True, ge=0, le=1)
+
+
+def latin_start(optimizer: Optimizer, n_init: int) -> Candidate | None:
+    """A point of a Latin hypercube of all variables; None once a model can be used."""
+    n = len(optimizer.observed)
+    if n >= max(2, n_init) and optimizer.observed.any_finite:
+        return None
+    design = latin_hypercube(n_init, optimizer.D, stream(optimizer.seed, 1))
+    x = 2.0 * starting_point(design, n, stream(optimizer.seed, n + 1)) - 1.0
+    return Candidate(n + 1, x, x)
 
 
 class ModelConfig(MethodConfig):

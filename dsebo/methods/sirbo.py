@@ -14,9 +14,15 @@ import numpy as np
 
 from dsebo.events import Event, SubspaceChanged
 from dsebo.gp.acquisition import best_points, descend, kappa, lower_bound, starting_points
-from dsebo.gp.designs import latin_hypercube, starting_point
 from dsebo.gp.surrogate import Surrogate
-from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, kappa_setting, n_init_setting, refit_setting
+from dsebo.methods._shared import (
+    ModelOptimizer,
+    SubspaceConfig,
+    kappa_setting,
+    latin_start,
+    n_init_setting,
+    refit_setting,
+)
 from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
@@ -100,12 +106,10 @@ class SIRBO(ModelOptimizer):
 
     def ask(self) -> Candidate:
         """A starting point, or the x with the least bound."""
+        if (first := latin_start(self, self.config.n_init)) is not None:
+            return first
         n, t = len(self.observed), len(self.observed) + 1
         rng = stream(self.seed, t)
-        if n < max(2, self.config.n_init) or not self.observed.any_finite:
-            design = latin_hypercube(self.config.n_init, self.D, stream(self.seed, 1))
-            x = 2.0 * starting_point(design, n, rng) - 1.0
-            return Candidate(t, x, x)
         began = perf_counter()
         X, y = np.stack(self.observed.points), self.observed.values_for_model()
         B = self._refresh(n)

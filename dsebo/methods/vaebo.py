@@ -24,9 +24,8 @@ import numpy as np
 
 from dsebo.events import Event, Retrained
 from dsebo.gp.acquisition import log_expected_improvement, propose
-from dsebo.gp.designs import latin_hypercube, starting_point
 from dsebo.gp.surrogate import Array, Surrogate
-from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, n_init_setting
+from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, latin_start, n_init_setting
 from dsebo.methods.base import Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
@@ -210,12 +209,10 @@ class VAEBO(ModelOptimizer):
 
     def ask(self) -> Candidate:
         """A starting point, or what the best code decodes to."""
+        if (first := latin_start(self, self.config.n_init)) is not None:
+            return first
         n, t = len(self.observed), len(self.observed) + 1
         rng = stream(self.seed, t)
-        if n < max(2, self.config.n_init) or not self.observed.any_finite:
-            design = latin_hypercube(self.config.n_init, self.D, stream(self.seed, 1))
-            x = 2.0 * starting_point(design, n, rng) - 1.0
-            return Candidate(t, x, x)
         began = perf_counter()
         if self.learnt_from == 0 or n - self.learnt_from >= self.config.retrain_every:
             self.learnt_from, self.gp = n, self._new_model()

@@ -158,7 +158,7 @@ def printed_rows(table: int, task: str) -> tuple[PaperRow, ...]:
 def _row(record: Mapping[Any, Any]) -> PaperRow:
     d = None if math.isnan(record["subspace_d"]) else int(record["subspace_d"])
     config = _config(record["task"], record["D"], record["method"], d)
-    setting = "" if config is None else setting_key(config.model_dump(mode="json"))
+    setting = "" if config is None else _key_of(config)
     return PaperRow(**{**record, "subspace_d": d}, config=config, setting=setting)
 
 
@@ -200,6 +200,10 @@ def setting_key(config: Mapping[str, Any]) -> str:
     return _canonical(json.dumps({**config, "seed": 1}, sort_keys=True))
 
 
+def _key_of(config: RunConfig) -> str:
+    return setting_key(config.model_dump(mode="json"))
+
+
 @lru_cache(maxsize=4096)
 def _canonical(text: str) -> str:
     try:
@@ -219,14 +223,7 @@ def bundled_finals(runs: Iterable[ThinRun]) -> list[FinalRun]:
 
 def peer_finals(runs: Iterable[PeerRun]) -> list[FinalRun]:
     """The runs of other methods that came with the package."""
-    return [
-        FinalRun(_canonical_of(run.config), run.config.seed, run.best, None, run.seconds, True)
-        for run in runs
-    ]
-
-
-def _canonical_of(config: RunConfig) -> str:
-    return setting_key(config.model_dump(mode="json"))
+    return [FinalRun(_key_of(run.config), run.config.seed, run.best, None, run.seconds, True) for run in runs]
 
 
 def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:

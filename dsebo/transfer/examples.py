@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dsebo.config import parse_flat
+from dsebo.config import RunConfig, parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
@@ -25,7 +25,7 @@ from dsebo.store.schema import BUNDLED
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 
-NAME = "bundled_runs.json.gz"
+NAME, TAG = "bundled_runs.json.gz", "example"
 RUNS: tuple[tuple[str, dict[str, Any], int], ...] = (  # name, setting, repeats
     ("Sphere, the paper's setting", {}, 3),
     ("Sphere, β = 1", {"beta": 1.0}, 1),
@@ -53,6 +53,13 @@ def import_bundled(store: Store) -> list[str]:
         return []
 
 
+def bundled_run(store: Store, config: RunConfig) -> str | None:
+    """The id of the run of that config that came with the package; None where it is no longer there."""
+    rows = store.list_runs(RunFilter(tags=[TAG], functions=[config.objective.name]))
+    bundled = (row for row in rows if row.source == BUNDLED and row.budget == config.budget)
+    return next((row.id for row in bundled if RunConfig.parse(row.config) == config), None)
+
+
 def make(runs: Sequence[tuple[str, dict[str, Any], int]] = RUNS) -> bytes:
     """Run them all, one after the other, and pack them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +67,7 @@ def make(runs: Sequence[tuple[str, dict[str, Any], int]] = RUNS) -> bytes:
         manager = RunManager(store, Settings())
         ids: list[str] = []
         for name, flat, repeats in runs:
-            ids += manager.launch(parse_flat(flat).seeds(repeats), name=name, tags=["example"])
+            ids += manager.launch(parse_flat(flat).seeds(repeats), name=name, tags=[TAG])
         _wait(store, ids)
         data = export_json(store, ids)
         manager.close()

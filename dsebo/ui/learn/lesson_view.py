@@ -22,6 +22,7 @@ from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import RunFilter, RunRow, owner_hash
 from dsebo.store.schema import BUNDLED
 from dsebo.text import number, plain
+from dsebo.transfer.examples import bundled_run
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import card
@@ -152,7 +153,9 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
     if config is None:
         return manager.store.get_run(run.run_id or "").id
     if run.bundled:
-        return _bundled(run)
+        if (bundled := bundled_run(manager.store, config)) is None:
+            raise StoreError(f"The run {run.label!r} came with the package, and is no longer in this store.")
+        return bundled
     own = owner_hash(session.owner())
     stored = RunFilter(tags=[TAG], functions=[config.objective.name], computed=True)
     for row in manager.store.list_runs(stored, limit=200):
@@ -161,14 +164,6 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
             return row.id
     name = f"{lesson.title} {run.label}"[:80]
     return manager.launch(config, name=name, tags=[TAG], speed=run.speed, owner=session.owner())[0]
-
-
-def _bundled(run: LessonRun) -> str:
-    """The id of the run of that setting that came with the package."""
-    for row in session.manager().store.list_runs(RunFilter(tags=["example"])):
-        if row.source == BUNDLED and _answers(run, row):
-            return row.id
-    raise StoreError(f"The run {run.label!r} came with the package, and is no longer in this store.")
 
 
 def _shown(lesson: Lesson, now: Asked) -> tuple[list[RunData], bool]:

@@ -11,9 +11,8 @@ from dsebo.charts.run import common_span, figure_of
 from dsebo.charts.scales import default_scale
 from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
-from dsebo.store.rows import RunFilter
-from dsebo.store.schema import BUNDLED
 from dsebo.text import count, number
+from dsebo.transfer.examples import bundled_run
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.live import live_chart
@@ -32,7 +31,7 @@ BEFORE = {
 
 def show() -> None:
     """The run as far as it has played; nothing where the store no longer has it."""
-    run_id = _bundled_run()
+    run_id = bundled_run(session.manager().store, RunConfig.parse({}))
     if run_id is None:
         return
     st.session_state.setdefault(_BEGAN, time.monotonic())
@@ -63,14 +62,6 @@ def captions(data: RunData) -> dict[str, str]:
         "Expand": expand,
         "Slope": f"The last dimensions gained {number(slope, 3)} each, so the step goes {steps}.",
     }
-
-
-def _bundled_run() -> str | None:
-    """The run of the usual setting that came with the package."""
-    usual = RunConfig.parse({})
-    rows = session.manager().store.list_runs(RunFilter(tags=["example"]))
-    bundled = (row for row in rows if row.source == BUNDLED)
-    return next((row.id for row in bundled if RunConfig.parse(row.config) == usual), None)
 
 
 def _look(whole: RunData) -> Look[int]:
