@@ -33,6 +33,15 @@ def make_optimizer(config: RunConfig) -> Optimizer:
         return config.optimizer.build(config.D, config.budget, config.seed)
 
 
+def evaluate_once(objective: Objective, x: np.ndarray) -> tuple[float, str | None]:
+    """(the value at the (D,) point x, None), or (NaN, why the objective failed)."""
+    try:
+        with one_thread():
+            return float(objective(x[None])[0]), None
+    except Exception as error:  # a user's function may raise anything; the run goes on
+        return math.nan, f"{type(error).__name__}: {error}"
+
+
 class Runner:
     """One run, an evaluation at a time. Who calls `step` owns the loop.
 
@@ -168,12 +177,8 @@ class Runner:
 
     def _evaluate(self, x: np.ndarray) -> float:
         """The value at x (D,); NaN where the objective fails in whatever way."""
-        self.last_error = None
-        try:
-            return float(self.objective(x[None])[0])
-        except Exception as error:  # a user's function may raise anything; the run goes on
-            self.last_error = f"{type(error).__name__}: {error}"
-            return math.nan
+        y, self.last_error = evaluate_once(self.objective, x)
+        return y
 
     def _noise(self, t: int) -> float:
         """What is added to value t: drawn from (seed, t), apart from the method's own numbers."""
