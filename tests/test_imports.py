@@ -10,7 +10,7 @@ LAYERS = [
     "objectives dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
     "dsebo.gp",
     "dsebo.methods",
-    "dsebo.config dsebo.parsing dsebo.text",
+    "dsebo.config dsebo.parsing dsebo.text dsebo.qr",
     "dsebo.run dsebo.minimize",
     "dsebo.analysis",
     "dsebo.settings",

@@ -8,6 +8,7 @@ import socket
 import tomllib
 
 from dsebo.cli.output import refuse
+from dsebo.qr import qr_blocks
 from dsebo.settings import Settings, settings_file
 
 EVERYWHERE = "0.0.0.0"
@@ -57,8 +58,9 @@ def check_class(settings: Settings) -> None:
 def describe_class(settings: Settings, port: int) -> str:
     """What the lecturer needs to know when the server is up."""
     host = _own_address() if settings.address == EVERYWHERE else settings.address
+    link = f"http://{host}:{port}/?join={settings.join_code}"
     return (
-        f"For the class, as a link or a QR code: http://{host}:{port}/?join={settings.join_code}\n"
+        f"For the class: {link}\n{qr_blocks(link)}\n"
         f"For the lecturer, who gives it under Lecturer on the Run page: {settings.lecturer_token}\n"
         f"Both are in {settings_file()}.\n{PROXY}"
     )

@@ -6,10 +6,11 @@ import logging
 import re
 import threading
 import time
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
+from dsebo.qr import qr_svg
 from dsebo.runs.admission import Admission, Guesses, client_address
 from dsebo.runs.machine import measure_once
 from dsebo.runs.manager import RunManager
@@ -21,6 +22,7 @@ from dsebo.store.store import Store
 from dsebo.text import plain
 
 COOKIE = "dsebo_owner"
+QR_PIXELS = 240
 QUIET_SECONDS = 4.0  # after the imports, until the machine is measured: the first page has come by then
 _log = logging.getLogger(__name__)
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -149,6 +151,15 @@ def remember_owner() -> None:
         keep(key="keep_owner", data={"name": COOKIE, "token": token}, height=1)
 
 
+def show_link(**query: str) -> None:
+    """A link into the app as a QR code and as text, for a projector; a lecturer's lets a class in."""
+    if "lecturer" in st.session_state and (code := manager().settings.join_code):
+        query["join"] = code
+    link = urljoin(st.context.url or "", f"/?{urlencode(query)}")
+    st.image(qr_svg(link), width=QR_PIXELS)
+    st.code(link, language=None, wrap_lines=True)
+
+
 def lecturer_entry() -> None:
     """In class mode: where the lecturer's token is given, which then controls every run."""
     if not class_mode() or not manager().settings.lecturer_token:
@@ -156,9 +167,9 @@ def lecturer_entry() -> None:
     with st.popover("Lecturer", type="tertiary"):
         if "lecturer" in st.session_state:
             st.markdown("You may control every run.")
-            if code := manager().settings.join_code:
-                st.markdown("For the class, as a link or a QR code:")
-                st.code(urljoin(st.context.url or "", f"/?join={code}"), language=None)
+            if manager().settings.join_code:
+                st.markdown("For the class:")
+                show_link()
             return
         token = st.text_input("Lecturer's token", type="password", max_chars=200)
         if not token:

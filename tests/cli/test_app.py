@@ -20,6 +20,7 @@ import dsebo
 from dsebo.cli import app
 from dsebo.cli.app import LOOPBACK, _options
 from dsebo.cli.classroom import EVERYWHERE, describe_class, make_settings
+from dsebo.qr import qr_blocks
 from tests.processes import ROOT, anywhere, free_port, start
 from tests.processes import dsebo as command
 from tests.small import wait_for
@@ -119,7 +120,10 @@ def test_class_mode_is_opened_on_purpose_and_finds_what_it_made(
     assert file.stat().st_mode & 0o077 == 0
     assert make_settings() == made
     words = describe_class(made, 8600)
-    assert f":8600/?join={made.join_code}" in words
+    link = re.search(r"http://\S+", words)
+    assert link
+    assert link[0].endswith(f":8600/?join={made.join_code}")
+    assert qr_blocks(link[0]) in words
     assert made.lecturer_token in words
     assert "websocket upgrade" in words
     assert "X-Forwarded-For" in words

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dsebo.qr import qr_svg
 from dsebo.runs import admission
 from dsebo.ui import session
 from tests.pages.conftest import open_page, said
@@ -20,6 +22,12 @@ def _class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text(f'mode = "class"\nlecturer_token = "{TOKEN}"\njoin_code = "{CODE}"\n')
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))
     session.forget()
+
+
+def pictured(at: AppTest) -> list[str]:
+    """The pictures of a page, as text."""
+    urls = [url for picture in at.get("image") for url in picture.value]
+    return [base64.b64decode(url.partition("base64,")[2]).decode() for url in urls]
 
 
 def is_in(at: AppTest) -> bool:
@@ -46,4 +54,18 @@ def test_the_lecturer_sees_the_link_for_the_class() -> None:
     assert "not the lecturer's token" in said(at)
     at.text_input[-1].set_value(TOKEN).run()
     assert "You may control every run" in said(at)
-    assert at.code[-1].value.endswith(f"/?join={CODE}")
+    link = at.code[-1].value
+    assert link.endswith(f"/?join={CODE}")
+    assert pictured(at) == [qr_svg(link)]
+
+
+def test_a_room_has_a_link_and_a_code_which_lets_a_class_in_where_the_lecturer_shows_them() -> None:
+    room = open_page("lessons", {"lecturer": TOKEN}, lesson="2-expansion")
+    room.text_input(key="room name").set_value("Hall 5")
+    next(button for button in room.button if button.label == "Open the room").click().run()
+    assert not room.exception
+    link = room.code[-1].value
+    assert link.endswith(f"/?lesson=2-expansion&room=Hall+5&join={CODE}")
+    assert pictured(room) == [qr_svg(link)]
+    student = open_page("lessons", join=CODE, lesson="2-expansion", room="Hall 5")
+    assert student.code[-1].value.endswith("/?lesson=2-expansion&room=Hall+5")

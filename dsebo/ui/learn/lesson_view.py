@@ -90,10 +90,13 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
     st.markdown(lesson.before)
     guess = lesson.checked(now.guess) if now.guess else None
     if guess is None or not now.runs:
-        _ask(lesson, now)
-        if now.room:
-            with st.expander("What the room predicts"):  # for whoever stands at the projector
-                _watch_room(lesson, now)
+        projected = bool(now.room) and st.session_state.get("projected room") == now.room
+        above, below = st.container(), st.container()
+        with below if projected else above:
+            _ask(lesson, now)
+        with above if projected else below:
+            if now.room or "room" not in now.hide:
+                _project(lesson, now, projected)
         return
     shown = number(float(guess)) if lesson.kind == "number" else guess
     with st.container(key="newest-question"):
@@ -302,6 +305,24 @@ def _ways_on(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
         if st.button("Predict again", icon=":material/restart_alt:"):
             links.write(replace(now, guess="", runs=()).link())
             st.rerun()
+
+
+def _project(lesson: Lesson, now: Asked, opened: bool) -> None:
+    """For whoever stands at the projector: a room's link, and what is predicted; closed for all others."""
+    with st.expander("What the room predicts" if now.room else "For a class: open a room", expanded=opened):
+        if not now.room:
+            with st.form("room", border=False):
+                room = " ".join(st.text_input("Name of the room", max_chars=40, key="room name").split())
+                if st.form_submit_button("Open the room") and room:
+                    st.session_state["projected room"] = room
+                    links.write(replace(now, room=room).link())
+                    st.rerun()
+            return
+        link, answers = st.columns([1, 3])
+        with link:
+            session.show_link(lesson=lesson.key, room=now.room)
+        with answers:
+            _watch_room(lesson, now)
 
 
 def _watch_room(lesson: Lesson, now: Asked) -> None:
