@@ -120,9 +120,8 @@ def live_sentence(newest: Mapping[str, str], key: str) -> None:
 
 def live_status(data: Mapping[str, Any], key: str) -> str | int | None:
     """Show where a run stands; returns what was just pressed (`ui.run.timeline`), or a chosen t."""
-    result = _send("live_status", Frame(data), key)
-    pressed = result.get("chosen")
-    return pressed if isinstance(pressed, str) else _clicked(result)
+    pressed = _send("live_status", Frame(data), key)
+    return pressed if isinstance(pressed, str) else _clicked(pressed)
 
 
 def live_tick(every: float | None, key: str) -> None:
@@ -138,22 +137,30 @@ def by_timer() -> bool:
     return bool(context and context.fragment_ids_this_run)
 
 
-def _send(name: str, frame: Frame, key: str) -> Mapping[str, Any]:
-    """What is new since this browser's last refresh; the whole where the page is drawn as a whole."""
-    place = f"sent {key}"
+def _send(name: str, frame: Frame, key: str) -> Any:
+    """What is new since this browser's last refresh; the whole where the page is drawn as a whole.
+
+    Returns what was pressed. It is kept until it is returned, as Streamlit forgets a press when
+    another run of the page comes before the component is reached.
+    """
+    place, pressed = f"sent {key}", f"pressed {key}"
     before = st.session_state.get(place) if by_timer() else None
     st.session_state[place] = frame
-    return _component(name, js=_calling(FUNCTIONS[name]))(
+
+    def keep() -> None:
+        st.session_state[pressed] = st.session_state[key].get("chosen")
+
+    _component(name, js=_calling(FUNCTIONS[name]))(
         key=key,
         data=frame.whole() if before is None else frame.since(before),
-        on_chosen_change=_nothing,
+        on_chosen_change=keep,
         on_whole_change=lambda: st.session_state.pop(place, None),
     )
+    return st.session_state.pop(pressed, None)
 
 
-def _clicked(result: Mapping[str, Any]) -> int | None:
+def _clicked(clicked: Any) -> int | None:
     """A number that came from the browser, if it is one."""
-    clicked = result.get("chosen")
     return clicked if isinstance(clicked, int) and not isinstance(clicked, bool) else None
 
 

@@ -52,15 +52,12 @@ def _refresh(
     look: Callable[[], Look[Content]], draw: Callable[[Content], None], seen: list[Look[Content]]
 ) -> None:
     """`seen` holds what was last drawn, which stays while the database is away."""
-    away = None
+    away, before = None, seen[0]
     if by_timer():
-        before = seen[0]
         try:
             seen[0] = look()
         except StoreAway as error:
             away = error
-        if seen[0].state != before.state or (seen[0].every is None) != (before.every is None):
-            st.rerun()
     live_tick(seen[0].every, look.__qualname__)  # first: it goes on where a drawing fails
     try:
         if away is not None:
@@ -70,6 +67,9 @@ def _refresh(
         if not by_timer():
             raise
         say_waiting(error)
+    # Last: a button that was pressed has been reached by now.
+    if seen[0].state != before.state or (seen[0].every is None) != (before.every is None):
+        st.rerun()
 
 
 def wait_for_database(error: StoreAway) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -21,6 +22,8 @@ from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[2]
+MORE_TRIES = 2
+_seeds = itertools.count(1001, 10)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 
@@ -37,13 +40,16 @@ def chromium() -> str:
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A second try, with a warning: on a busy machine a browser may be late for what a test waits for."""
+    """Further tries, with a warning: on a busy machine a browser may be late for what a test waits for."""
     if "browser" not in item.keywords:
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    if any(report.failed for report in reports):
-        item.warn(pytest.PytestWarning(f"{item.nodeid} failed once:\n{reports[1].longreprtext[-1500:]}"))
+    for _ in range(MORE_TRIES):
+        if not any(report.failed for report in reports):
+            break
+        why = next(report.longreprtext for report in reports if report.failed)
+        item.warn(pytest.PytestWarning(f"{item.nodeid} failed once:\n{why[-1500:]}"))
         item._initrequest()  # type: ignore[attr-defined]
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
     for report in reports:
@@ -124,6 +130,12 @@ def browser() -> Iterator[Any]:
         opened = running.chromium.launch(executable_path=path, args=FLAGS)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def seed() -> int:
+    """The first of ten that no other test, and no earlier try of this one, has launched a run with."""
+    return next(_seeds)
 
 
 @pytest.fixture

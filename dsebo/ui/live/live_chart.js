@@ -93,12 +93,15 @@ function update(chart) {
 }
 
 function draw(chart) {
-  const { host, figure } = chart;
+  const { host } = chart;
   const began = performance.now();
   chart.late = chart.held || document.hidden;
   if (chart.late || !host.isConnected || host.clientWidth === 0) return;
   const colours = pageColours(host);
   chart.colour = colours.text;
+  // Plotly writes the reader's zoom and hidden curves into what it is given: not into what was received.
+  const data = chart.figure.data.map((trace) => ({ ...trace }));
+  const figure = { data, layout: structuredClone(chart.figure.layout) };
   // A figure that fills its place is as tall as the page's style says.
   const fills = !!(figure.layout.meta || {}).fills;
   host.classList.toggle("fills", fills);
