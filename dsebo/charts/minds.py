@@ -8,7 +8,7 @@ from typing import Any
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
-from dsebo.events import RelevanceChanged, Retrained, StructureChanged, WallsMet
+from dsebo.events import RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
 
 Event = Mapping[str, Any]
 ROW, GAP = 120, 90  # px, of a row and between two
@@ -137,6 +137,12 @@ def _structure(events: Sequence[Event]) -> Rows:
     return rows
 
 
+def _region(events: Sequence[Event]) -> Rows:
+    first = events[0]
+    t, sizes = [1, *(event["t"] for event in events)], [event["length_to"] for event in events]
+    return [Lines("Size of the trust region, the box being 1", t, {"size": [first["length_from"], *sizes]})]
+
+
 def _numbers(values: Sequence[Any]) -> list[str]:
     return [str(i) for i in range(1, len(values) + 1)]
 
@@ -151,4 +157,5 @@ _ROWS: dict[str, Callable[[Sequence[Event]], Rows]] = {
     WallsMet.kind: _walls,
     Retrained.kind: _retrained,
     StructureChanged.kind: _structure,
+    RegionChanged.kind: _region,
 }

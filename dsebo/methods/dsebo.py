@@ -297,8 +297,7 @@ class DSEBO(Optimizer):
             return Told(before.T, self.progress.count, moved)
         undecided = count(self.strategy, before, y).to_json()
         self._fork_point = {**self.own_state(), "progress": undecided}
-        self._enter(before.d)
-        return Told(before.T, before.T, [*moved, event])
+        return Told(before.T, before.T, [*moved, event, *self._enter(candidate.t, before.d)])
 
     def _move_region(self, t: int, y: float) -> list[Event]:
         """Double or halve the trust region; begin with the first one again where it has become too small."""
@@ -323,10 +322,20 @@ class DSEBO(Optimizer):
         text = f"Evaluation {t}: {why} in a row. The trust region {what}, ±{before.length:.3g} → ±{now:.3g}."
         return [RegionChanged(t, before.length, now, self.region.best, text)]
 
-    def _enter(self, d_before: int) -> None:
+    def _enter(self, t: int, d_before: int) -> list[Event]:
         """Widen the trust region where new dimensions are to be tried."""
-        if self.region is not None and self.d > d_before:
-            self.region = Region(max(AFTER_EXPANSION, self.region.length), best=self.region.best)
+        before = self.region
+        if before is None or self.d == d_before:
+            return []
+        self.region = Region(max(AFTER_EXPANSION, before.length), best=before.best)
+        now = self.region.length
+        if now == before.length:
+            return []
+        text = (
+            f"Evaluation {t}: there are new dimensions to try. The trust region widens, "
+            f"±{before.length:.3g} → ±{now:.3g}."
+        )
+        return [RegionChanged(t, before.length, now, before.best, text)]
 
     def retrace(self, z: Array, y: float) -> Told:
         """The model is fitted as in `ask`; the search, most of the time, is left out."""
@@ -351,8 +360,7 @@ class DSEBO(Optimizer):
         self._fork_point = point
         t, d = len(self.observed), self.d
         self.progress, event = converge(self.strategy, self.progress, t, decide, before.strategy)
-        self._enter(d)
-        return [event]
+        return [event, *self._enter(t, d)]
 
     def _shared_data(self) -> Array:
         """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dsebo.charts.minds import mind_sketch
-from dsebo.events import RelevanceChanged, Retrained, StructureChanged, WallsMet
+from dsebo.events import RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
 
 EVENTS = [
     (RelevanceChanged(5, (3, 7), (0.6, 0.3), 2, 50, ""), ["x3", "x7"], 2),
@@ -25,6 +25,14 @@ def test_each_kind_of_mind_has_its_rows(event: Any, labels: list[str], rows: int
     assert list(figure.data[0].x) == labels
     assert sum(key.startswith("yaxis") for key in figure.to_plotly_json()["layout"]) == rows
     assert next(list(trace.x) for trace in figure.data if trace.type == "scatter") == [5, 9]
+
+
+def test_a_trust_region_is_drawn_from_its_first_size_on() -> None:
+    events = [RegionChanged(12, 0.8, 0.4, 3.0, ""), RegionChanged(30, 0.4, 0.8, 2.0, "")]
+    sketch = mind_sketch([event.to_json() for event in events], 50)
+    assert sketch is not None
+    (line,) = sketch.figure().data
+    assert (list(line.x), list(line.y)) == ([1, 12, 30], [0.8, 0.4, 0.8])
 
 
 def test_a_method_without_a_mind_has_no_chart() -> None:
