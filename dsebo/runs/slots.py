@@ -10,7 +10,6 @@ such locks (not a Unix, no folder to write to) nobody waits for anything.
 from __future__ import annotations
 
 import errno
-import heapq
 import itertools
 import logging
 import os
@@ -34,7 +33,9 @@ except ImportError:  # not a Unix
 
 LIVE_PATIENCE = 2.0  # seconds after which a live run goes on without a token
 _SWEEP_PATIENCE = 1.0  # seconds after which a sweep's worker no longer lets live runs pass
+LONG_WAIT = 4.0  # seconds without a slot, after which an owner's turn has come
 CREDIT_SECONDS = 0.5  # that an owner may be ahead of the others and still have first points first
+QUICK_SECONDS = 0.05  # that such a point may take, or a run to be opened for it
 _LEAST_SECONDS = 0.001  # that an evaluation counts for, so that owners take turns at quick ones
 _LIVE_POLL, _SWEEP_POLL = 0.001, 0.002
 
@@ -50,6 +51,8 @@ class _Ticket:
     number: int  # in the order of asking
     owner: str = field(compare=False)
     began: float = field(compare=False)  # what the owner's clock showed
+    expected: float = field(compare=False)  # seconds
+    since: float = field(compare=False)  # when it asked, or another run of its owner was served
     ends: tuple[threading.Event, ...] = field(compare=False)  # what ends the waiting
     served: bool = field(default=False, compare=False)
     called: threading.Event = field(default_factory=threading.Event, compare=False)
@@ -62,8 +65,12 @@ class FairSlots:
     what that clock will show when the evaluation is done, and the lowest tag is served first. So twenty
     runs of one owner do not slow the one run of another, nor do long evaluations short ones. The clock of
     someone who did not ask for a while is put forward to that of the last who was served: idle time
-    is not saved up. First points go before all that, the quickest first and one of an owner's at a time,
-    while the owner's clock is not far ahead.
+    is not saved up.
+
+    Two come before that order. Quick first points, one of an owner's at a time while the owner's clock is
+    not far ahead: a class that starts at once sees something at once. Then an owner who has had nothing for
+    `LONG_WAIT`, for no more than an equal share of that time: whatever others do, and even where an
+    evaluation of its own took long, on a busy machine, nobody waits for much longer.
 
     Args:
         count: Slots of this process.
@@ -72,9 +79,9 @@ class FairSlots:
     """
 
     def __init__(self, count: int, cores: CoreTokens | None = None) -> None:
-        self._free = count
+        self._count = self._free = count
         self._cores = cores
-        self._waiting: list[_Ticket] = []  # a heap
+        self._waiting: list[_Ticket] = []
         self._asked = itertools.count()
         self._clocks: dict[str, float] = {}  # of owners that are ahead
         self._now = 0.0  # the clock of the last who was served, before that
@@ -106,21 +113,22 @@ class FairSlots:
             began = max(self._now, self._clocks.get(owner, 0.0))
             self._clocks[owner] = began + expected
             own = [ticket for ticket in self._waiting if ticket.owner == owner]
-            later = not first or began > self._now + CREDIT_SECONDS or not all(other.later for other in own)
+            ahead = began > self._now + CREDIT_SECONDS or not all(other.later for other in own)
+            later = not first or ahead or expected > QUICK_SECONDS
             tag = max([began + expected, *(other.tag for other in own)]) if later else expected
-            ticket = _Ticket(later, tag, next(self._asked), owner, began, ends)
-            heapq.heappush(self._waiting, ticket)
+            now = time.monotonic()
+            ticket = _Ticket(later, tag, next(self._asked), owner, began, expected, now, ends)
+            self._waiting.append(ticket)
             self._serve()
         ticket.called.wait()
         with self._lock:
             if not ticket.served:
                 self._waiting.remove(ticket)
-                heapq.heapify(self._waiting)
                 self._run_on(owner, -expected)
                 return False
-        self._held.by = (owner, time.monotonic(), expected)
         if self._cores is not None:
             self._cores.acquire(stop, LIVE_PATIENCE)
+        self._held.by = (owner, time.monotonic(), expected)  # the wait for a core is not the owner's doing
         if not stop.is_set():
             return True
         self.release()
@@ -139,11 +147,26 @@ class FairSlots:
     def _serve(self) -> None:
         """Call whoever is next, and nobody else: a hundred may wait, and each call costs the others time."""
         while self._free > 0 and self._waiting:
-            ticket = heapq.heappop(self._waiting)
+            now, lowest = time.monotonic(), min(self._waiting)
+            ticket = (self._overdue(now) or lowest) if lowest.later else lowest
+            self._waiting.remove(ticket)
+            for other in self._waiting:
+                if other.owner == ticket.owner:
+                    other.since = now
             self._free -= 1
-            self._now = max(self._now, ticket.began)
+            if ticket is lowest:
+                self._now = max(self._now, ticket.began)
             ticket.served = True
             ticket.called.set()
+
+    def _overdue(self, now: float) -> _Ticket | None:
+        """Who has waited longest for what it asks, if long, and asks for no more than its share."""
+        if now - min(ticket.since for ticket in self._waiting) < LONG_WAIT:
+            return None
+        share = self._count / len({ticket.owner for ticket in self._waiting})
+        long = [ticket for ticket in self._waiting if now - ticket.since >= LONG_WAIT]
+        fair = [ticket for ticket in long if ticket.expected <= share * (now - ticket.since)]
+        return max(fair, key=lambda ticket: (now - ticket.since) / ticket.expected, default=None)
 
     def _run_on(self, owner: str, seconds: float) -> None:
         """Put an owner's clock forward or back; one that is not ahead need not be kept."""

@@ -55,7 +55,8 @@ class Session:
         self.lease, self.place = job.lease, place or Place()
         self.queued = False  # whether it left to be queued again, with its lease
         self._paused_since: float | None = None
-        self._last_seconds = 0.0  # that an evaluation took: what the next is expected to take
+        self._last_seconds = 0.0  # that an evaluation took
+        self._expected = 0.0  # that the next will take: the less of the last two, one may have been disturbed
         self._stop = threading.Event()
         self._wake = threading.Event()
         self.waiting = Waiting(f"Run {job.lease.run_id[:8]}", self._stop)
@@ -167,7 +168,7 @@ class Session:
         """One evaluation in a slot; (what happened, whether it was a single step)."""
         self.place.go_on()
         asked = time.monotonic()
-        if not self.slots.acquire(self._stop, self.job.owner, self._last_seconds, self._wake, self.job.first):
+        if not self.slots.acquire(self._stop, self.job.owner, self._expected, self._wake, self.job.first):
             self._wake.clear()
             return None
         try:
@@ -182,7 +183,8 @@ class Session:
                 self.job.due = time.monotonic() + 1.0 / max(order.speed, LEAST_SPEED)
             began = time.monotonic()
             events = runner.step()
-            self._last_seconds, self.job.first = time.monotonic() - began, False
+            took, self.job.first = time.monotonic() - began, False
+            self._expected, self._last_seconds = min(took, self._last_seconds or took), took
             return events, order.wanted == "pause"
         finally:
             self.slots.release()

@@ -12,7 +12,7 @@ from dsebo.run import Runner
 from dsebo.runs import places, worker
 from dsebo.runs.manager import RunManager
 from dsebo.runs.places import Job, Places
-from dsebo.runs.slots import CREDIT_SECONDS, FairSlots
+from dsebo.runs.slots import CREDIT_SECONDS, LONG_WAIT, QUICK_SECONDS, FairSlots
 from dsebo.settings import Limits, LimitSettings, Settings
 from dsebo.store.leases import Lease
 from dsebo.store.store import Store
@@ -153,8 +153,8 @@ def test_a_slowed_run_that_made_room_comes_back_when_it_is_due(monkeypatch: pyte
     assert queue.start() == ["anna 2"]
 
 
-def served(slots: FairSlots, asking: list[tuple[str, float]]) -> list[str]:
-    """In which order those who asked in that order, with what they expect, get a slot."""
+def served(slots: FairSlots, asking: list[tuple[str, float]], waited: float = 0.0) -> list[str]:
+    """In which order those who asked in that order, with what they expect, and wait so long get a slot."""
     never, order, threads = threading.Event(), [], []
     assert slots.acquire(never)
 
@@ -167,6 +167,8 @@ def served(slots: FairSlots, asking: list[tuple[str, float]]) -> list[str]:
         threads.append(threading.Thread(target=work, args=asked))
         threads[-1].start()
         wait_for(lambda number=number: len(slots._waiting) == number)
+    for ticket in slots._waiting:
+        ticket.since -= waited
     slots.release()
     for thread in threads:
         thread.join()
@@ -183,18 +185,36 @@ def test_long_evaluations_do_not_slow_short_ones() -> None:
     assert order == ["carl", "carl", "anna", "ben"]
 
 
-def test_first_points_come_first_for_who_has_not_had_much_more_than_others() -> None:
-    never = threading.Event()
-    for had, expected in ((0.0, "ben"), (CREDIT_SECONDS + 1.0, "anna")):
+def test_an_owner_who_has_had_nothing_for_long_is_next_whatever_came_before() -> None:
+    asking = [("anna", 0.01), *[("ben", 0.01)] * 3, ("carl", 9.0), ("dora", 0.015)]
+    for waited, order in (
+        (0.0, ["ben", "dora", "ben", "ben", "carl", "anna"]),
+        (LONG_WAIT, ["anna", "ben", "dora", "ben", "ben", "carl"]),  # one for each, who asks for little
+        (36.0, ["anna", "ben", "dora", "carl", "ben", "ben"]),  # by now it is little for carl too
+    ):
+        slots = FairSlots(1)
+        assert slots.acquire(threading.Event(), "anna", 0.0)
+        slots._held.by = ("anna", time.monotonic() - 20.0, 0.0)  # it took long once
+        slots.release()
+        assert served(slots, asking, waited) == order
+
+
+def test_quick_first_points_come_first_for_who_has_not_had_much_more_than_others() -> None:
+    never, much = threading.Event(), CREDIT_SECONDS + 1.0
+    for had, takes, expected in (
+        (0.0, QUICK_SECONDS, "ben"),
+        (much, QUICK_SECONDS, "anna"),
+        (0.0, 2 * QUICK_SECONDS, "anna"),
+    ):
         slots, order = FairSlots(1), []
         assert slots.acquire(never, "ben", had)
 
-        def work(owner: str, first: bool, slots: FairSlots = slots, order: list[str] = order) -> None:
-            slots.acquire(never, owner, 0.5 if first else 0.01, first=first)
+        def work(owner: str, takes: float, slots: FairSlots = slots, order: list[str] = order) -> None:
+            slots.acquire(never, owner, takes, first=owner == "ben")
             order.append(owner)
             slots.release()
 
-        both = [threading.Thread(target=work, args=(owner, owner == "ben")) for owner in ("anna", "ben")]
+        both = [threading.Thread(target=work, args=asks) for asks in (("anna", 0.01), ("ben", takes))]
         for number, thread in enumerate(both, 1):
             thread.start()
             wait_for(lambda number=number, slots=slots: len(slots._waiting) == number)
