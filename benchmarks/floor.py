@@ -10,7 +10,7 @@ from time import process_time
 
 from dsebo.analysis.floor import floors_of_config
 from dsebo.config import parse_flat
-from objectives import names
+from objectives import EmbeddedConfig
 
 DIMS = (5, 12, 19, 22, 26, 29, 33, 50, 100)  # as a run with the paper's setting visits them
 LIMITS = {1000: 2.0, 10_000: 20.0}  # seconds
@@ -22,7 +22,7 @@ def main() -> None:
     for D in parser.parse_args().D:
         limit = LIMITS.get(D)
         print(f"D = {D}, {len(DIMS)} dimensions" + (f"; at most {limit:g} s" if limit else ""))
-        for function in names():
+        for function in EmbeddedConfig.names():
             config = parse_flat({"function": function, "D": D, "d_e": 30})
             began = process_time()
             found = floors_of_config(config, DIMS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -251,7 +252,9 @@ class RunConfig(Frozen):
 
 def predict(config: RunConfig, budget: int | None = None) -> Prediction:
     """What a run will cost here, from measured runs of its method; `budget` in place of the config's."""
-    return on_this_machine(config.optimizer.predict(config.D, budget or config.budget))
+    n = budget or config.budget
+    own = config.optimizer.predict(config.D, n)
+    return on_this_machine(replace(own, seconds=own.seconds + n * config.objective.seconds))
 
 
 def config_hash(config: RunConfig, arithmetic: str | None = None) -> str:

@@ -8,6 +8,7 @@ from objectives import base
 from objectives.base import Objective
 from objectives.embedded import EmbeddedConfig, EmbeddedFunction
 from objectives.fields import ConfigError, not_one_of
+from objectives.lasso import LassoConfig
 from objectives.registry import BaseFunction, get_function, register
 
 KINDS: dict[str, type[base.ObjectiveConfig]] = {
@@ -35,6 +36,7 @@ __all__ = [
     "BaseFunction",
     "EmbeddedConfig",
     "EmbeddedFunction",
+    "LassoConfig",
     "Objective",
     "get_function",
     "kind_of",

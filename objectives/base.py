@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 from pydantic import field_validator, model_validator
 
 from objectives.fields import Frozen, not_one_of
+from objectives.references import known_references
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +85,10 @@ class Objective(ABC):
             values = self.evaluate(torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64)))
         return np.asarray(values.numpy(), dtype=np.float64)
 
+    def portrait(self, x: NDArray[np.float64]) -> object | None:
+        """What a picture of the (D,) point shows, where this objective has one; `dsebo/charts` draws it."""
+        return None
+
     def at_centre(self) -> float:
         """The value at the centre of the box: the reference every curve is read against."""
         return float(self(np.zeros((1, self.dimension)))[0])
@@ -99,10 +104,14 @@ class ObjectiveConfig(Frozen):
         arithmetic: Raised when values of these objectives change, or the default of a setting:
             runs from before are then no longer taken for the same.
         brief: The fields that a title mentions.
+        picture: What the picture of a point is called; empty where there is none.
+        constant: What the best point with one value in all variables is called, where that is a reference.
     """
 
     arithmetic: ClassVar[int] = 1
     brief: ClassVar[tuple[str, ...]] = ()
+    picture: ClassVar[str] = ""
+    constant: ClassVar[str] = ""
 
     kind: str
     name: str
@@ -130,7 +139,30 @@ class ObjectiveConfig(Frozen):
 
     @abstractmethod
     def build(self) -> Objective:
-        """The objective itself."""
+        """The objective itself. Quick: what takes long is left to the first evaluation."""
+
+    @classmethod
+    def with_references(cls) -> list[Self]:
+        """The settings for which `python -m benchmarks.references` computes reference lines."""
+        return []
+
+    @property
+    def task(self) -> str:
+        """Under which name those are kept."""
+        return self.name
+
+    def references(self) -> dict[str, float]:
+        """Values that curves are read against, by their names, besides what a run finds out itself."""
+        return known_references(self.task)
+
+    @property
+    def seconds(self) -> float:
+        """About what an evaluation takes, where that is more than a method's own time."""
+        return 0.0
+
+    def unavailable(self) -> str:
+        """Why it cannot be evaluated here, in a sentence; its runs can still be looked at."""
+        return ""
 
     @model_validator(mode="before")
     @classmethod

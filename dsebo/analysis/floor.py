@@ -50,7 +50,7 @@ def applies(config: RunConfig) -> None:
     """Raise NoFloor, with the reason, where a run has no floor that can be computed."""
     if not isinstance(config.optimizer, DseboConfig):
         raise NoFloor("The floor does not apply: only DSEBO has a shared embedding that is known.")
-    objective = make_objective(config)
+    objective = config.objective.build()
     if not objective.differentiable:
         raise NoFloor(f"The floor does not apply: {objective.name} has no gradients.")
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dsebo.analysis.curves import SEEDS, BandKind, group_runs, summary
 from dsebo.charts.curves import band_words, curves_figure, curves_of
-from dsebo.charts.scales import References, Scale, default_scale
+from dsebo.charts.scales import References, Scale, default_scale, task_lines
 from dsebo.charts.theme import Style, captioned, styles_for
 from dsebo.config import differing, flat_config
 from dsebo.paper.tables import paper_rows
@@ -42,6 +42,7 @@ def figure_of_groups(
         _common([row.minimum for row in rows]),
         _common([row.at_centre for row in rows]),
         d_e=_common([row.config["objective"].get("d_e") for row in rows]),
+        of_task=task_lines([row.config["objective"] for row in rows]),
     )
     curves = {label: [curves_of(run) for run in group] for label, group in groups.items()}
     styles = _styles(groups)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dsebo.charts import scales, theme
 from dsebo.charts.curves import ALONE, ROWS, Curves, curves_of, draw_errors, finite
-from dsebo.charts.scales import GREY_LINE, References, Scale, reference_lines
+from dsebo.charts.scales import GREY_LINE, References, Scale, reference_lines, task_lines
 from dsebo.charts.theme import Sketch
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
@@ -36,6 +36,7 @@ def references(row: RunRow) -> References:
         paper=paper_value(row.config),
         d_e=row.config["objective"].get("d_e"),
         d_h=optimizer.get("d_h"),
+        of_task=task_lines([row.config["objective"]]),
     )
 
 

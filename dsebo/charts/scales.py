@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
 from dsebo.text import number
+from objectives import KINDS
+from objectives.references import CENTRE
 
 Scale = Literal["log", "linear", "symlog"]
 SCALES: tuple[Scale, ...] = ("log", "linear", "symlog")
@@ -133,11 +136,14 @@ class References:
     paper: float | None = None
     d_e: int | None = None
     d_h: int | None = None
+    of_task: Mapping[str, float] = field(default_factory=dict)
+    """What else curves of a real task are read against."""
 
     def on_value_axis(self, paper: str = "paper") -> list[tuple[float | None, str]]:
         """(value, label) of those that stand on the value axis."""
         return [
             (self.at_centre, f"centre {number(self.at_centre)}"),
+            *((value, f"{name} {number(value)}") for name, value in self.of_task.items()),
             (self.paper, f"{paper} {number(self.paper)}"),
             (self.minimum, f"F* = {number(self.minimum)}"),
         ]
@@ -145,10 +151,21 @@ class References:
     def values(self, scale: Scale) -> list[float]:
         """What the value axis has to hold; F* = 0 is below any logarithmic one."""
         minimum = self.minimum if scale != "log" else self.minimum or None
-        return [v for v in (self.at_centre, self.paper, minimum) if v is not None]
+        return [v for v in (self.at_centre, self.paper, minimum, *self.of_task.values()) if v is not None]
 
 
 NO_LINES = References()
+
+
+def task_lines(objectives: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The reference lines that all these objectives have, besides their centre."""
+    kept = {json.dumps(objective, sort_keys=True): objective for objective in objectives}
+    if len(kept) != 1:
+        return {}
+    (objective,) = kept.values()
+    kind = KINDS.get(objective.get("kind", "embedded"))
+    lines = {} if kind is None else kind.model_validate(objective).references()
+    return {name: value for name, value in lines.items() if name != CENTRE}
 
 
 def reference_lines(

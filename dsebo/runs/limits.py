@@ -86,7 +86,9 @@ def _owners(connection: Connection, asking: OwnerHash) -> int:
 
 
 def check_run(limits: Limits, config: RunConfig, budget: int) -> None:
-    """Refuse a single run that is too long or too large."""
+    """Refuse a single run that is too long or too large, or whose objective cannot be evaluated here."""
+    if why := config.objective.unavailable():
+        raise ConfigError(why)
     if limits.budget is not None and budget > limits.budget:
         raise LimitExceeded(f"budget = {budget} is over the limit of {limits.budget} evaluations.")
     if limits.D is not None and config.objective.D > limits.D:

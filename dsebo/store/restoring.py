@@ -16,7 +16,7 @@ from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
 from dsebo.methods.base import Optimizer
 from dsebo.methods.dsebo import DseboConfig
-from dsebo.run import Runner, make_objective, make_optimizer
+from dsebo.run import Runner, make_optimizer
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
@@ -43,7 +43,9 @@ def open_runner(store: Store, run_id: str) -> tuple[Runner, bool]:
 
 
 def check_can_go_on(store: Store, row: RunRow) -> None:
-    """Refuse a run whose points are not known, before anything is changed."""
+    """Refuse a run whose points or objective are not known, before anything is changed."""
+    if why := RunConfig.from_json(row.config_json).objective.unavailable():
+        raise StoreError(f"Run {row.short_id} cannot go on here. {why}")
     saved = schema.checkpoint.c.run_id
     with store.read() as connection:
         found = connection.execute(select(saved).where(saved == row.id)).first()
@@ -159,5 +161,5 @@ def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
     if started and started["checksum"] != embedding.checksum():
         raise StoreError(f"Run {row.short_id} was made with another S than the one drawn here.")
     vectors = [np.frombuffer(point.z, dtype=f"<{point.z_type}").astype(float) for point in points]
-    effective = make_objective(config).effective_coordinates
+    effective = config.objective.build().effective_coordinates
     return EmbeddedRun(embedding, vectors, np.empty(0, np.intp) if effective is None else effective)

@@ -187,7 +187,8 @@ class Form:
         now = {**complete(st.session_state[self._kept]), name: st.session_state[self.place(name)]}
         fields = launch_fields(now["method"], now["function"])
         if name == "function":  # c is in the function's units
-            stay = {spec.name for spec in fields} - {"c"}
+            before = launch_fields(now["method"], st.session_state[self._kept]["function"])
+            stay = {spec.name for spec in fields if spec in before} - {"c"}
         elif name == "method":
             stay = {spec.name for spec in launch_fields(BARE, now["function"])}
         else:  # the authors' variant has a model of its own, behind the plain settings

@@ -82,6 +82,8 @@ def choose_part(parts: Mapping[str, str], key: str, forget: bool = False) -> str
     `forget`: another part begins with nothing in the address.
     """
     first = next(iter(parts))
+    if st.session_state.get(key, first) not in parts:  # of another run, which has one more
+        st.session_state.pop(key)
     asked = st.query_params.get("show", "")
     if asked in parts:
         st.session_state[key] = asked

@@ -13,7 +13,7 @@ from dsebo.embedding import SharedEmbedding
 from dsebo.events import Evaluated
 from dsebo.methods.base import stream
 from dsebo.run import run
-from objectives import BaseFunction, EmbeddedFunction, names, register, registry
+from objectives import BaseFunction, EmbeddedConfig, EmbeddedFunction, register, registry
 from objectives.registry import numpy_function
 
 
@@ -42,7 +42,7 @@ def test_sphere_without_clipping_is_least_squares() -> None:
         assert np.allclose(floor.z, z, atol=1e-3)
 
 
-@given(st.sampled_from(names()), st.integers(0, 50))
+@given(st.sampled_from(EmbeddedConfig.names()), st.integers(0, 50))
 @settings(max_examples=8, deadline=None)
 def test_never_rises_with_d_and_never_below_the_minimum(name: str, seed: int) -> None:
     config = small(name=name).with_seed(seed)

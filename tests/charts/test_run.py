@@ -14,7 +14,7 @@ from dsebo.charts.curves import Curves
 from dsebo.charts.function import function_picture
 from dsebo.charts.run import run_figure, value_span
 from dsebo.charts.scales import References
-from objectives import names
+from objectives import EmbeddedConfig
 
 LINES = References(minimum=0.0, at_centre=8.0, paper=3.94, d_e=8, d_h=20)
 
@@ -207,6 +207,6 @@ def test_a_ghost_is_drawn_in_grey_behind_the_run(
     assert [one["name"] for one in draw(evaluations, changes, ghost=without_d)["data"]][1] == "value"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EmbeddedConfig.names())
 def test_every_function_has_a_picture(name: str) -> None:
     assert function_picture(name, 0.5).figure().data[0].type == "contour"

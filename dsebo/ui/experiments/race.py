@@ -15,7 +15,7 @@ from dsebo.charts.compare import common_scale
 from dsebo.charts.curves import abreast, curves_of
 from dsebo.charts.experiment import race_figure, time_figure, time_spent
 from dsebo.charts.explain import arms_figure
-from dsebo.charts.scales import References, Scale
+from dsebo.charts.scales import References, Scale, task_lines
 from dsebo.charts.theme import styles_of
 from dsebo.experiments.entrants import label_of
 from dsebo.experiments.status import RUN_COLUMNS, standings
@@ -72,6 +72,7 @@ def _figure(lanes: Lanes, band: BandKind, scale: Scale) -> go.Figure:
         minimum=common(lanes, "minimum"),
         at_centre=common(lanes, "at_centre"),
         paper=next((v for c in configs if (v := paper_value(c)) is not None), None),
+        of_task=task_lines([config["objective"] for config in configs]),
     )
     budget = max(run.row.budget for group in lanes.values() for run in group)
     curves = {label: abreast([curves_of(run) for run in g]) for label, g in lanes.items()}

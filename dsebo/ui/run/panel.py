@@ -9,14 +9,23 @@ from dsebo.charts.explain import Entry, steps
 from dsebo.charts.minds import mind_sketch
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import StoreError
+from dsebo.store.rows import RunRow
 from dsebo.text import plain
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.learn import theory_view
 from dsebo.ui.live import live_chart, live_feed
-from dsebo.ui.run import embedding
+from dsebo.ui.run import embedding, picture
+from objectives import KINDS
 
 PARTS = {"why": "Why", "embedding": "Embedding", "bound": "Bound"}
+PICTURE = "picture"  # of the best point, where the objective has one
+
+
+def parts_of(row: RunRow) -> dict[str, str]:
+    """What can be shown of a run; the picture of a real task is what one looks for first."""
+    name = KINDS[row.config["objective"].get("kind", "embedded")].picture
+    return {PICTURE: name, **PARTS} if name else PARTS
 
 
 def chosen_place(data: RunData, key: str = "") -> str:
@@ -35,6 +44,8 @@ def show(part: str, data: RunData, whole: RunData, entries: list[Entry], key: st
     """The chosen part. `data`: the run as it is shown, `whole`: all of it."""
     if part == "embedding":
         _show_embedding(data, whole)
+    elif part == PICTURE:
+        picture.show(session.manager().store, data, key)
     elif part == "bound":
         theory_view.show_bound(data)
     else:

@@ -168,9 +168,11 @@ def show_form() -> tuple[Changes, RunConfig | None, bool, DeltaGenerator]:
 def _checked(changes: Changes) -> tuple[RunConfig | None, str]:
     """(the form's config, why there is none)."""
     try:
-        return to_config(changes), ""
+        config = to_config(changes)
     except ConfigError as error:
         return None, str(error)
+    why = config.objective.unavailable()
+    return (None, why) if why else (config, "")
 
 
 def _in_short(config: RunConfig, changes: Changes) -> str:

@@ -43,7 +43,7 @@ def watch(run_id: str, link: Mapping[str, str]) -> None:
     )
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", key="look"):
-            part = links.choose_part(panel.PARTS, "run part")
+            part = links.choose_part(panel.parts_of(row), "run part")
             scale = choose_scale(f"scale {row.id}", default_scale(row.minimum))
             floors.switch()
             siblings(row)

@@ -1,0 +1,91 @@
+"""Pictures of the best point on a real task: the features that a Lasso finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from dsebo.charts import theme
+from dsebo.charts.theme import Sketch
+from dsebo.text import number
+from objectives.lasso import IN_SUPPORT, Support
+
+Portraits = Sequence[tuple[int, Any]]  # (t, what was found there) of the improvements, the oldest first
+
+
+def portrait_sketch(portraits: Portraits, budget: int, t: int) -> Sketch:
+    """The newest of them, and how it came to that until evaluation t."""
+    return _draw(portraits[-1][1], [*portraits, (t, portraits[-1][1])], budget)
+
+
+@singledispatch
+def _draw(newest: object, portraits: Portraits, budget: int) -> Sketch:
+    raise TypeError(f"There is no picture of {newest!r}.")
+
+
+@_draw.register
+def _support(newest: Support, portraits: Portraits, budget: int) -> Sketch:
+    """Weights of all features, true and found; below, F1 of the support over the evaluations."""
+    active = int(np.sum(newest.true != 0))
+    title = (
+        f"{newest.hits} of {active} true features found, {newest.false} others: "
+        f"F₁ = {number(newest.f1, 3)} at evaluation {portraits[-2][0]}"
+    )
+    sketch = _stacked(title, "F₁ of the features found: 1 is all of them and no others", budget)
+    features = np.arange(1, len(newest.true) + 1)
+    sketch.layout["xaxis"] = theme.axis(
+        range=[0, len(features) + 1], anchor="y", showgrid=False, title=theme.axis_title("feature")
+    )
+    found = np.abs(newest.found) > IN_SUPPORT
+    width = max(1.0, len(features) / 240)
+    for chosen, weights, name, colour in (
+        (newest.true != 0, newest.true, "true weight", theme.faint(theme.GREY, 0.45)),
+        (found & (newest.true != 0), newest.found, "found, true", theme.BLUE),
+        (found & (newest.true == 0), newest.found, "found, false", theme.VERMILLION),
+    ):
+        sketch.bar(
+            x=features[chosen],
+            y=weights[chosen].astype(np.float32),
+            name=name,
+            width=2 * width if name == "true weight" else width,
+            marker={"color": colour, "line": {"width": 0}},
+            hovertemplate=f"feature %{{x}}: %{{y:.3~g}}<extra>{name}</extra>",
+            showlegend=True,
+        )
+    sketch.layout |= {"barmode": "overlay", "showlegend": True}
+    _over_time(sketch, portraits, [shown.f1 for _, shown in portraits], (0.0, 1.05))
+    return sketch
+
+
+def _stacked(above: str, below: str, budget: int) -> Sketch:
+    """Two rows with axes of their own: the picture, and a number of it over the evaluations."""
+    layout = theme.base_layout(460) | {
+        "meta": {"quiet": True},
+        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 0.94, "yanchor": "bottom"},
+        "yaxis": theme.axis(domain=[0.46, 0.93], anchor="x", nticks=5),
+        "xaxis2": theme.iteration_axis(budget, "y2"),
+        "yaxis2": theme.axis(domain=[0.0, 0.24], anchor="x2", nticks=4),
+    }
+    return Sketch(layout, notes=[theme.heading(above, 1.0), theme.heading(below, 0.28)])
+
+
+def _over_time(
+    sketch: Sketch, portraits: Portraits, values: Sequence[float], between: tuple[float, float]
+) -> None:
+    """A number of each picture, as steps from its evaluation to the next."""
+    t = [t for t, _ in portraits]
+    sketch.layout["yaxis2"]["range"] = list(between)
+    sketch.scatter(
+        x=np.array(t),
+        y=np.array(values),
+        xaxis="x2",
+        yaxis="y2",
+        mode="lines+markers",
+        line={"color": theme.BLUE, "width": 2.5, "shape": "hv"},
+        marker={"size": 5},
+        hovertemplate="evaluation %{x}: %{y:.3~g}<extra></extra>",
+        showlegend=False,
+    )

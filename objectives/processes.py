@@ -1,0 +1,171 @@
+"""Evaluations in processes of their own: with another environment, or so that one that hangs can be ended.
+
+Such a process is `serve`: it reads pickles from its parent, and ends with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import pickle
+import selectors
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = str(Path(__file__).parents[1])
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+_LENGTH = struct.Struct("<Q")
+
+
+class TooSlow(RuntimeError):
+    """A call took longer than it may; its process was ended."""
+
+
+class Lost(RuntimeError):
+    """The process ended in the middle of a call."""
+
+
+class Processes:
+    """As many processes as calls are under way at once, each with its own copy of an object.
+
+    Args:
+        maker: `module:name` of what makes the object; it is called with `arguments`.
+        arguments: Plain values.
+        environment: What is set for the processes besides, over what this one has.
+    """
+
+    def __init__(
+        self, maker: str, arguments: tuple[Any, ...], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._start = (maker, arguments)
+        self._environment = {**ONE_THREAD, **(environment or {})}
+        self._lock = threading.Lock()
+        self._idle: list[_Process] = []
+
+    def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
+        """What the object's method returns; what it raises is raised here.
+
+        TooSlow after `timeout` seconds, Lost where the process died: the next call gets a new one.
+        """
+        with self._lock:
+            process = self._idle.pop() if self._idle else None
+        if process is None or process.ended:
+            process = _Process(self._start, self._environment)
+        try:
+            worked, answer = process.ask((method, arguments), timeout)
+        except BaseException:
+            process.kill()
+            raise
+        with self._lock:
+            self._idle.append(process)
+        if not worked:
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """End those that are idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.kill()
+
+
+class _Process:
+    def __init__(self, start: Any, environment: Mapping[str, str]) -> None:
+        paths = os.pathsep.join([ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from objectives.processes import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **environment, "PYTHONPATH": paths},
+        )
+        atexit.register(self.kill)
+        self.ask(start, None)
+
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def ask(self, question: Any, timeout: float | None) -> tuple[bool, Any]:
+        """(whether it worked, the answer or the exception)."""
+        assert self._process.stdin is not None
+        deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            _write(self._process.stdin, question)
+            length = _LENGTH.unpack(self._read(_LENGTH.size, deadline, timeout))[0]
+            return pickle.loads(self._read(length, deadline, timeout))  # type: ignore[no-any-return]
+        except (EOFError, BrokenPipeError):
+            code = self._process.wait()
+            raise Lost(f"the process of the evaluation ended with code {code}") from None
+
+    def _read(self, size: int, deadline: float | None, timeout: float | None) -> bytes:
+        assert self._process.stdout is not None
+        pipe, parts = self._process.stdout.fileno(), []
+        with selectors.DefaultSelector() as ready:
+            ready.register(pipe, selectors.EVENT_READ)
+            while size:
+                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                if not ready.select(left):
+                    raise TooSlow(f"no value within {timeout:g} s")
+                part = os.read(pipe, min(size, 1 << 20))
+                if not part:
+                    raise EOFError
+                parts.append(part)
+                size -= len(part)
+        return b"".join(parts)
+
+    def kill(self) -> None:
+        """End it at once."""
+        atexit.unregister(self.kill)
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def _write(pipe: IO[bytes], value: Any) -> None:
+    data = pickle.dumps(value)
+    pipe.write(_LENGTH.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _outcome(work: Any) -> tuple[bool, Any]:
+    """What a piece of work returns or raises, as it can be sent."""
+    try:
+        outcome: tuple[bool, Any] = (True, work())
+        pickle.dumps(outcome)
+    except Exception as error:  # a user's function may raise anything
+        return False, _plain(error)
+    return outcome
+
+
+def _plain(error: Exception) -> Exception:
+    """The exception, if it can be sent and read; else its words."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # an exception may be of a class that only this process has
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def serve() -> None:
+    """Make the object, then answer calls until the parent is gone."""
+    asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a function prints is for people
+    made: Any = None
+    while length := asked.read(_LENGTH.size):
+        first, arguments = pickle.loads(asked.read(_LENGTH.unpack(length)[0]))
+        if made is None:
+            module, _, name = first.partition(":")
+            made = getattr(importlib.import_module(module), name)(*arguments)
+            _write(answers, (True, None))
+        else:
+            _write(answers, _outcome(lambda made=made, n=first, a=arguments: getattr(made, n)(*a)))
