@@ -25,7 +25,7 @@ class Event:
 
 
 _HIDDEN = {"z"}  # a point is kept by the store as bytes, not printed
-_RARE = {"ruled", "enough"}  # left out where there is none
+_RARE = {"ruled", "enough", "most"}  # left out where there is none
 
 
 def _plain(value: Any) -> Any:
@@ -96,6 +96,7 @@ class Converged(Event):
     text: str  # one sentence for people
     ruled: int | None = None  # the strategy's own step, where a fork took another
     enough: float | None = None  # the last slopes as a share of a large one, where it stops the growth
+    most: int | None = None  # dimensions that are enough, where probes have told
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,17 @@ class ArmPulled(Event):
 
 
 # -- what a model has learnt: `dsebo.charts.minds` draws each of these kinds -----------------------
+
+
+@dataclass(frozen=True)
+class Probed(Event):
+    """Pairs of points to both sides of the best one have told how many directions matter there."""
+
+    kind: ClassVar[str] = "probed"
+    curvatures: tuple[float, ...]  # along each pair, where both values are known
+    matter: float | None  # directions that matter; None where the curvatures do not tell
+    most: int  # dimensions that are enough
+    text: str
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ The paper's rules stand beside ours, each a choice of its own (`variant = adapti
     steps = first           k scales the first step and not the last one, so that no step dies out
     alpha_mode = gained     a gain is a share of what this subspace has gained: it has no unit
     stop > 0                no more dimensions once two slopes in a row are small beside the second largest
+    probes > 0              no more dimensions than the curvatures around the best point ask for
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ AlphaMode = Literal["absolute", "relative", "gained"]
 Growth = Literal["patience", "steady"]
 Steps = Literal["last", "first"]
 
+PROBED_IN = 17  # dimensions from which on a subspace has enough directions to tell curvatures apart
+ROOM = 1.4  # dimensions for each direction that matters: a random subspace needs more than there are
 BOX_SHRINK = 0.8  # authors: the z-box shrinks by this whenever a run converges and cannot expand
 
 
@@ -53,6 +56,7 @@ class Strategy:
     growth: Growth = "patience"
     steps: Steps = "last"
     stop: float = 0.0
+    probes: int = 0
 
     def first_step(self) -> int:
         """Line 2: floor((d_h - d_l) / beta); the authors' code takes twice that."""
@@ -93,6 +97,7 @@ class Progress:
     box: float = 1.0  # z lives in [-box, box]^d
     b_entered: float | None = None  # the best value when this subspace was entered
     enough: bool = False  # the subspace has stopped growing
+    most: int | None = None  # dimensions that probes have found to be enough
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON (inf, which JSON lacks, as null)."""
@@ -152,6 +157,24 @@ def share_of_large(strategy: Strategy, s: tuple[float, ...]) -> float | None:
     return share if share < strategy.stop else None
 
 
+def directions_that_matter(curvatures: Sequence[float]) -> float | None:
+    """2 mean^2 / variance of the curvatures along random directions; None where they tell nothing.
+
+    Where m of the variables curve alike and S is Gaussian, the curvature v'Hv along random unit vectors v of
+    z has a variance of 2 / m of its squared mean, whatever d is: the more directions add up, the less do sums
+    differ. Where some curve more than others, m is smaller than their number.
+    """
+    known = [value for value in curvatures if math.isfinite(value)]
+    mean = sum(known) / max(1, len(known))
+    spread = sum((value - mean) ** 2 for value in known) / max(1, len(known) - 1)
+    return 2.0 * mean**2 / spread if len(known) > 2 and mean > 0 and spread > 0 else None
+
+
+def dimensions_for(strategy: Strategy, matter: float | None) -> int:
+    """How far the subspace needs to grow for so many directions."""
+    return strategy.d_h if matter is None else min(strategy.d_h, math.ceil(ROOM * matter))
+
+
 def second_largest(s: Sequence[float]) -> float:
     """Of the slopes; 0 where there are fewer than two."""
     return sorted(s)[-2] if len(s) > 1 else 0.0
@@ -169,7 +192,9 @@ def after_evaluation(
 
 def settled(strategy: Strategy, now: Progress) -> bool:
     """Whether the dimension is decided for good, so that nothing is waited for."""
-    return now.enough or (strategy.growth == "steady" and now.d >= strategy.d_h)
+    if now.enough or (now.most is not None and now.d >= now.most):
+        return True
+    return strategy.growth == "steady" and now.d >= strategy.d_h
 
 
 def gain_threshold(strategy: Strategy, now: Progress) -> float:
@@ -216,7 +241,8 @@ def converge(
     else:
         k, ruled = next_step(strategy, now.delta, s)
     delta = ruled if decide is None else decide
-    d_to = min(now.d + delta, strategy.d_h)  # line 12
+    largest = strategy.d_h if now.most is None or decide is not None else min(now.most, strategy.d_h)
+    d_to = max(now.d, min(now.d + delta, largest))  # line 12
     stops = enough is not None and d_to == now.d
     T = max(1, strategy.budget - t) if stops else strategy.next_patience(d_left=now.d, d_entered=d_to)
     expands = d_to > now.d
@@ -238,6 +264,7 @@ def converge(
         text=describe(strategy, now, t, s, k, ruled, d_to, T, decide, waited),
         ruled=None if decide is None else ruled,
         enough=enough,
+        most=None if decide is not None else now.most,
     )
     after = replace(now, d=d_to, T=T, count=0, delta=delta, enough=stops)
     if expands:
@@ -280,19 +307,22 @@ def describe(
         parts.append(f"By hand it is {decide}.")
     if d_to > now.d:
         parts.append(f"Now d = {d_to}.")
-    elif enough is not None:
-        left = max(0, strategy.budget - t)
-        parts.append(
-            f"{now.d} dimensions are enough; the remaining {left} evaluation{'s' if left != 1 else ''} "
-            f"go{'es' if left == 1 else ''} into this subspace."
-        )
-    else:
+    if (d_to == now.most and decide is None) or (d_to == now.d and enough is not None):
+        parts.append(enough_in_words(strategy, t, d_to))
+    elif d_to == now.d:
         parts.append(f"It stays at d = {now.d}." if decide == 0 else why_stuck(strategy, now.d))
         if strategy.variant == "authors":
             parts.append(f"z now in ±{now.box * BOX_SHRINK:.3g}.")
     slopes_seen = [f"s = {'… ' if len(s) > 4 else ''}{', '.join(f'{v:.3g}' for v in s[-4:])}"] if s else []
     scaled = [] if k is None else [f"k = {k:.2f}"]
     return f"{' '.join(parts)} ({'; '.join([*slopes_seen, *scaled, f'T {now.T} → {T}'])})"
+
+
+def enough_in_words(strategy: Strategy, t: int, d: int) -> str:
+    """That the subspace stays as it is, and what follows."""
+    left = max(0, strategy.budget - t)
+    evaluations = f"{left} evaluation{'s go' if left != 1 else ' goes'}"
+    return f"{d} dimensions are enough; the remaining {evaluations} into this subspace."
 
 
 def _why_step(before: int | None, delta: int, s: tuple[float, ...], k: float | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from dsebo.expansion import (
     Strategy,
     Variant,
     after_evaluation,
+    dimensions_for,
+    directions_that_matter,
     factor,
     gain_threshold,
     next_step,
@@ -321,3 +324,41 @@ def test_one_huge_slope_at_the_start_stops_nothing() -> None:
     assert share_of_large(rule, (1e6, 10.0, 9.0, 8.0, 9.0)) is None
     assert share_of_large(rule, (10.0, 9.0, 0.5, 0.1)) == pytest.approx(0.5 / 9.0)
     assert share_of_large(rule, (10.0, 0.5, 0.1)) is None  # too few to compare with
+
+
+@pytest.mark.parametrize(("matter", "d"), [(10, 17), (30, 17), (30, 60)])
+def test_curvatures_tell_how_many_directions_matter_whatever_the_subspace(matter: int, d: int) -> None:
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(40):
+        A, V = rng.standard_normal((matter, d)), rng.standard_normal((45, d))
+        V /= np.linalg.norm(V, axis=1, keepdims=True)
+        found.append(directions_that_matter([float(q) for q in np.square(V @ A.T).sum(axis=1)]))
+    logs = np.log(np.array(found, dtype=float) / matter)
+    assert abs(logs.mean()) < 0.2
+    assert logs.std() < 0.35
+
+
+def test_curvatures_that_tell_nothing_leave_the_way_to_d_h_open() -> None:
+    rule = adaptive(probes=4)
+    for curvatures in ([], [1.0, 2.0], [-1.0, -2.0, -1.5], [2.0, 2.0, 2.0], [math.nan] * 5):
+        assert directions_that_matter(curvatures) is None
+    assert dimensions_for(rule, None) == 100
+    assert dimensions_for(rule, 10.0) == 14
+    assert dimensions_for(rule, 90.0) == 100
+
+
+def test_it_grows_to_what_the_probes_call_enough_and_a_hand_may_go_on() -> None:
+    rule = adaptive(growth="steady", probes=4)
+    now = replace(start(rule), d=17, T=12, count=12, best=3.0, b_ref=3.0, most=19)
+    grown, event = expansion.converge(rule, now, 90)
+    assert (grown.d, event.d_to, event.most) == (19, 19, 19)
+    assert "Now d = 19. 19 dimensions are enough; the remaining 410 evaluations go into this" in event.text
+    assert told_next(rule, grown) is None
+    by_hand, event = expansion.converge(rule, now, 90, decide=6)
+    assert (by_hand.d, event.most) == (23, None)
+
+
+def told_next(rule: Strategy, now: Progress) -> Converged | None:
+    """What the last evaluation of a patience leads to."""
+    return after_evaluation(rule, replace(now, count=now.T), 200, 2.0)[1]

@@ -35,8 +35,10 @@ class Step:
 
 def steps(event: Event, optimizer: Mapping[str, Any], budget: int) -> list[Step]:
     """Algorithm 1, line by line, for one `expanded` or `converged` event of DSEBO."""
-    step, d_h = f"{event['d_from']} + {event['delta_after']}", optimizer["d_h"]
-    grown = _two("d'", r"\min(d + \Delta d,\ d_h)", rf"\min({step},\ {d_h}) = {event['d_to']}")
+    step, most = f"{event['d_from']} + {event['delta_after']}", event.get("most")
+    largest, number = ("d_h", optimizer["d_h"]) if most is None else (r"d_{\mathrm{enough}}", most)
+    general = rf"\min(d + \Delta d,\ {largest})"
+    grown = _two("d'", general, rf"\min({step},\ {number}) = {event['d_to']}")
     return [
         *_slope(event),
         _step_size(event, optimizer),

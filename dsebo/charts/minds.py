@@ -8,7 +8,7 @@ from typing import Any
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
-from dsebo.events import RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
+from dsebo.events import Probed, RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
 
 Event = Mapping[str, Any]
 ROW, GAP = 120, 90  # px, of a row and between two
@@ -36,11 +36,12 @@ Rows = list[Bars | Lines]
 
 
 def mind_sketch(events: Sequence[Event], budget: int) -> Sketch | None:
-    """The rows of the kind of event that a run has; None where its method tells of no mind."""
-    for kind, rows in _ROWS.items():
+    """The rows of the kinds of events that a run has; None where its method tells of no mind."""
+    rows: Rows = []
+    for kind, rows_of in _ROWS.items():
         if told := [event for event in events if event["event"] == kind]:
-            return _drawn(rows(told), budget)
-    return None
+            rows += rows_of(told)
+    return _drawn(rows, budget) if rows else None
 
 
 def _drawn(rows: Rows, budget: int) -> Sketch:
@@ -137,6 +138,12 @@ def _structure(events: Sequence[Event]) -> Rows:
     return rows
 
 
+def _probed(events: Sequence[Event]) -> Rows:
+    curvatures = sorted(events[-1]["curvatures"], reverse=True)
+    title = "Curvature along each pair of probes: the more alike, the more directions matter"
+    return [Bars(title, _numbers(curvatures), curvatures)]
+
+
 def _region(events: Sequence[Event]) -> Rows:
     first = events[0]
     t, sizes = [1, *(event["t"] for event in events)], [event["length_to"] for event in events]
@@ -157,5 +164,6 @@ _ROWS: dict[str, Callable[[Sequence[Event]], Rows]] = {
     WallsMet.kind: _walls,
     Retrained.kind: _retrained,
     StructureChanged.kind: _structure,
+    Probed.kind: _probed,
     RegionChanged.kind: _region,
 }

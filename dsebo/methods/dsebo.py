@@ -12,6 +12,7 @@ from pydantic import ValidationInfo, field_validator
 from dsebo.embedding import SharedEmbedding, pad
 from dsebo.events import Event, RegionChanged
 from dsebo.expansion import (
+    PROBED_IN,
     AlphaMode,
     Growth,
     Progress,
@@ -33,6 +34,7 @@ from dsebo.gp.acquisition import (
 )
 from dsebo.gp.isotropic import IsotropicSurrogate
 from dsebo.gp.surrogate import Kernel, LengthscalePrior, Lengthscales, Score, Surrogate, Targets
+from dsebo.methods._probes import Probes
 from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
@@ -43,6 +45,7 @@ _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
 
 Acquisition = Literal["bound", "log-ei"]
+FirstPoint = Literal["random", "centre"]
 
 # The trust region in z: its half-width, the box's being 1.
 FIRST, LEAST, WIDEST = 0.8, 0.02, 1.6
@@ -92,6 +95,11 @@ class DseboConfig(SearchConfig):
     stop: float = setting(0.0, "Stop below", symbol="τ", advanced=True, ge=0, le=1)
     """No more dimensions once two slopes in a row are below this share of the second largest. 0: grow on to
     d_h."""
+    probes: int = setting(0, "Pairs of probes", symbol="P", advanced=True, ge=0, le=1000)
+    """Once, at d = 17: so many pairs of points around the best one, whose curvatures tell how many directions
+    matter. It then grows to 1.4 times as many dimensions. 0: no probes. Try 45."""
+    first_point: FirstPoint = setting("random", "First point", symbol="z₁", advanced=True)
+    """Anywhere in the first subspace, or the centre of the box, z = 0, which all subspaces share."""
     acquisition: Acquisition = setting("bound", "Acquisition", symbol="a", advanced=True)
     """What the next point minimises: the bound μ − √κ σ, or −log of the expected improvement, which needs no
     κ."""
@@ -194,6 +202,7 @@ class DseboConfig(SearchConfig):
             self.growth,
             self.steps,
             self.stop,
+            self.probes,
         )
 
     def surrogate(self) -> Surrogate:
@@ -249,7 +258,9 @@ class DSEBO(Optimizer):
         if config.acquisition == "log-ei":  # its line searches would take as many calls again
             self.search = replace(self.search, calls=config.acq_iterations + 5)
         self.acquisition = config.acquisition
+        self.starts_at_centre = config.first_point == "centre"
         self.region = Region(FIRST) if config.region else None
+        self.probes: Probes | None = None  # once they have begun
         self._fork_point: dict[str, Any] | None = None
 
     @property
@@ -262,7 +273,11 @@ class DSEBO(Optimizer):
         t = len(self.observed) + 1
         rng = stream(self.seed, t)
         if not self.observed.any_finite:  # t = 1 (again, while the first point fails)
-            z = rng.uniform(-1.0, 1.0, size=self.d)
+            central = self.starts_at_centre and t == 1
+            z = np.zeros(self.d) if central else rng.uniform(-1.0, 1.0, size=self.d)
+            return Candidate(t, z, self.lift(z), self.d)
+        if self.probes is not None and self.probes.include(t):
+            z = self.probes.point(t, self.observed.points, self.strategy, self.d, self.seed)
             return Candidate(t, z, self.lift(z), self.d)
         z, *seconds = self._propose((self._shared_data(), self.observed.values_for_model()), rng)
         return Candidate(t, z, self.lift(z), self.d, *seconds)
@@ -289,15 +304,38 @@ class DSEBO(Optimizer):
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
         self.observed.add(candidate.z, y)
         before, self._fork_point = self.progress, None
+        if self.probes is not None and self.probes.include(candidate.t):
+            return Told(before.T, before.count, self._take_probe(self.probes, candidate.t, y))
         if not np.isfinite(y):  # a failure spends budget, not patience
             return Told(before.T, before.count)
         moved = self._move_region(candidate.t, y)
         self.progress, event = after_evaluation(self.strategy, before, candidate.t, y)
         if event is None:
+            self._begin_probes(candidate.t)
             return Told(before.T, self.progress.count, moved)
         undecided = count(self.strategy, before, y).to_json()
         self._fork_point = {**self.own_state(), "progress": undecided}
-        return Told(before.T, before.T, [*moved, event, *self._enter(candidate.t, before.d)])
+        told = [*moved, event, *self._enter(candidate.t, before.d)]
+        self._begin_probes(candidate.t)
+        return Told(before.T, before.T, told)
+
+    def _begin_probes(self, t: int) -> None:
+        """After evaluation t, once the subspace is large enough."""
+        strategy = self.strategy
+        if strategy.probes and self.probes is None and self.d >= min(PROBED_IN, strategy.d_h):
+            self.probes = Probes(t + 1, strategy.probes, int(np.nanargmin(self.observed.values)))
+
+    def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
+        """No patience is spent; with the last one, it is known how far the subspace has to grow."""
+        now, region = self.progress, self.region
+        if np.isfinite(y):
+            self.progress = replace(now, best=min(now.best, y), worst=max(now.worst, y))
+            self.region = region and replace(region, best=min(region.best, y))
+        if probes.include(t + 1):
+            return []
+        event = probes.result(self.observed.values, self.strategy, self.d)
+        self.progress = replace(self.progress, most=event.most)
+        return [event]
 
     def _move_region(self, t: int, y: float) -> list[Event]:
         """Double or halve the trust region; begin with the first one again where it has become too small."""
@@ -376,9 +414,10 @@ class DSEBO(Optimizer):
         return self.embedding.checksum()
 
     def own_state(self) -> dict[str, Any]:
-        """Where the expansion stands, the model's hyper-parameters, and the trust region if there is one."""
+        """Where the expansion stands, the model's hyper-parameters, trust region and probes if any."""
         state = {"progress": self.progress.to_json(), "surrogate": self.surrogate.state_dict()}
-        return state if self.region is None else {**state, "region": self.region.to_json()}
+        parts = {"region": self.region, "probes": self.probes}
+        return state | {name: part.to_json() for name, part in parts.items() if part is not None}
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
@@ -386,3 +425,4 @@ class DSEBO(Optimizer):
         self.surrogate.load_state_dict(state["surrogate"])
         if self.region is not None and "region" in state:  # a fork may have one where its parent has none
             self.region = Region.from_json(state["region"])
+        self.probes = Probes(**state["probes"]) if "probes" in state else None

@@ -269,7 +269,7 @@ class _TriedState:
         ]
 
 
-LATER = {"b_entered", "enough"}  # what states of 0.1.0 lack: it has a default
+LATER = {"b_entered", "enough", "most"}  # what states of 0.1.0 lack: it has a default
 
 
 def check_like(new: Any, saved: Any, D: int) -> None:

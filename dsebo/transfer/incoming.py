@@ -138,6 +138,7 @@ _KINDS = (
     events.SubspaceChanged,
     events.Generation,
     events.ArmPulled,
+    events.Probed,
     events.RelevanceChanged,
     events.WallsMet,
     events.Retrained,

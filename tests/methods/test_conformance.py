@@ -24,6 +24,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"beta": 6, "d_l": 2, "d_h": 12, "kernel": "rbf", "alpha_mode": "relative"},
         {"variant": "adaptive", "beta": 4, "d_l": 2, "d_h": 20, "stop": 0.5, **QUICK},
         {"variant": "adaptive", "beta": 4, "d_l": 2, "d_h": 20, "most_data": 8, "acquisition": "bound"},
+        {"variant": "adaptive", "d_l": 17, "d_h": 20, "probes": 4, "first_point": "centre", **QUICK},
         {
             "variant": "adaptive",
             "d_l": 2,
