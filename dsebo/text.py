@@ -98,7 +98,8 @@ _ADDRESS = re.compile(r"(?i)(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|@")
 
 def plain(text: str) -> str:
     """Text that a user wrote, safe inside Markdown: shown letter by letter, never as markup."""
-    one_line = _ADDRESS.sub("\\g<0>\u2060", " ".join(text.split()))  # a bare address would be a link
+    words = [word for word in re.split("[^\\S\u00a0]+", text) if word]
+    one_line = _ADDRESS.sub("\\g<0>\u2060", " ".join(words))  # a bare address would be a link
     return re.sub(r"([\\`*_{}\[\]<>()#+\-.!|~$:&^=])", r"\\\1", one_line)
 
 
@@ -156,6 +157,14 @@ def seeds_text(seeds: Iterable[int]) -> str:
 def symbol(field: str) -> str:
     """`β` for beta, `dₕ` for d_h, else the field's own name."""
     return SYMBOLS.get(field, field)
+
+
+_WRITTEN = re.compile(rf"\b({'|'.join(name for name in SYMBOLS if '_' in name and name != 'kappa_scale')})\b")
+
+
+def typeset(text: str) -> str:
+    """A sentence as it is shown: `d_h` as `dₕ`, and no line ends inside `d = 5` or `5 → 12`."""
+    return re.sub(r" ([=→]) ", "\u00a0\\1\u00a0", _WRITTEN.sub(lambda match: symbol(match[1]), text))
 
 
 def is_number(value: Any) -> bool:

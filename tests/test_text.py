@@ -51,6 +51,12 @@ def test_a_setting_in_one_line() -> None:
     assert line == ("Sphere · D = 1000 · dₑ = 30 · c = 1 · β = 12 · d from 5 to 100 · budget 500 · seed 1")
 
 
+def test_a_sentence_is_typeset_and_not_broken_inside_a_formula() -> None:
+    shown = words.typeset("d = 10 is d_h; the step halves, 6 → 3.")
+    assert shown == "d\u00a0=\u00a010 is dₕ; the step halves, 6\u00a0→\u00a03."
+    assert words.plain(shown).replace("\\", "") == shown
+
+
 def test_a_name_tells_runs_apart() -> None:
     at = datetime(2026, 11, 18, 17, 22).timestamp()
     assert words.run_title(parse_flat({"beta": 8}), at) == "Sphere 1000/30, β 8, 17:22"

@@ -119,6 +119,19 @@ def _stuck(change: Change, d_h: int) -> str:
     return "the step became 0" if change["delta_before"] is not None else "the first step is 0"
 
 
+def advice(change: Change, optimizer: Mapping[str, Any], D: int) -> dict[str, int]:
+    """The setting that would have let a subspace grow that converged and stayed; nothing where it grew.
+
+    Nor where it stayed by a decision: by hand, or as more dimensions no longer paid.
+    """
+    if change["event"] == "expanded" or change.get("ruled") is not None or change.get("enough") is not None:
+        return {}
+    d_h = int(optimizer["d_h"])
+    if change["d_from"] < d_h:
+        return {} if optimizer.get("min_step") else {"min_step": 1}
+    return {"d_h": min(D, 2 * d_h)} if d_h < D else {}
+
+
 def _rest(run: Ending, best: float) -> str:
     """What is left, and how much of it no search of this subspace could gain."""
     if run.minimum is None or run.d is None or run.d not in run.reachable:

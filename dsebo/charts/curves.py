@@ -33,7 +33,8 @@ NAMES = {
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "pentagon")
 OUT_OF_REACH = theme.faint(theme.PURPLE, 0.25)  # below the floor: only a larger d removes it; hatched too
 WITHIN_REACH = theme.faint(theme.BLUE, 0.28)  # above it: only more evaluations remove it
-AREA_WIDTH, AREA_HEIGHT = 0.25, 0.17  # shares of a row that the name of an area needs
+AREA = "area"  # how the place of the name of an area is called
+AREA_WIDTHS = (0.08, 0.12, 0.2, 0.3, 0.5)  # shares of a row that may be wide enough for it
 AREA_LEAST = 0.04  # its height from which it is worth a name
 FEWEST = 4  # runs that make a band; fewer are drawn one by one
 
@@ -321,26 +322,27 @@ def _name_area(
 ) -> None:
     """Words inside the area between two lines, where it is tallest over their width.
 
-    Where they do not fit, an arrow leads from above to where it is tallest.
+    How wide words are only the browser knows: each place says the shares of the row that it offers, and
+    `figure.js` takes the first that is large enough; the last one is right of the area's end.
     """
     low, high = np.maximum(low, between[0]), np.minimum(high, between[1])
-    for width, height in ((AREA_WIDTH, AREA_HEIGHT), (0.0, AREA_LEAST)):
-        wide = max(1, round(width * end))
+    row = between[1] - between[0]
+    if np.max(high - low) < AREA_LEAST * row:
+        return
+    for share in AREA_WIDTHS:
+        wide = max(1, round(share * end))
         if len(low) < wide:
-            continue
+            break
         top = np.lib.stride_tricks.sliding_window_view(high, wide).min(axis=1)
         bottom = np.lib.stride_tricks.sliding_window_view(low, wide).max(axis=1)
         at = int(np.argmax(top - bottom))
-        if top[at] - bottom[at] < height * (between[1] - between[0]):
-            continue
-        middle = float(top[at] + bottom[at]) / 2
-        place = {"name": "area", "x": 1 + at + wide / 2, "y": middle, "yref": "y"}
-        if width:
-            sketch.note(name, yanchor="middle", **place)
-        else:
-            arrow = {"showarrow": True, "ax": 44, "ay": -34, "arrowwidth": 1, "arrowhead": 0}
-            sketch.note(name, xanchor="left", **place, **arrow)
-        return
+        if top[at] <= bottom[at]:
+            break
+        place = {"x": 1 + at + wide / 2, "y": float(top[at] + bottom[at]) / 2, "yref": "y"}
+        offers = f"{AREA} {share} {(top[at] - bottom[at]) / row:.3f}"
+        sketch.note(name, name=offers, yanchor="middle", **place)
+    place = {"x": 1 + len(low), "y": float(low[-1] + high[-1]) / 2, "yref": "y"}
+    sketch.note(name, name=f"{AREA} end", xanchor="left", yanchor="middle", **place)
 
 
 def _floor_line(sketch: Sketch, floor: Array, scale: Scale, line: dict[str, Any]) -> None:

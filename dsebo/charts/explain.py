@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dsebo.charts.theme import Sketch
 from dsebo.expansion import floor, second_largest
 
 Event = Mapping[str, Any]
+VERDICT = "verdict"  # in an event: whether an expansion was right, where what is reachable is known
 # What a strategy compared before a pull, where it is not the mean itself: in the rewards' units, or
 # on a scale of its own.
 SCORES = {
@@ -157,12 +159,14 @@ def _signed(value: float) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the feed: what happened at evaluation t."""
+    """One line of the feed: what happened at evaluation t, and the numbers behind it."""
 
     t: int
     text: str
     kind: str
     repeated: int = 0  # how many like it came right before, and changed as little
+    numbers: str = ""
+    event: Event = field(default_factory=dict)
 
     @property
     def in_words(self) -> str:
@@ -173,6 +177,17 @@ class Entry:
         return f"{self.text} The {before} before changed nothing either."
 
 
+_NUMBERED = re.compile(r"(.*) \(([^()]*T \d+ → \d+)\)", re.DOTALL)  # as `dsebo.expansion.describe` ends
+
+
+def _entry(event: Event, repeated: int = 0) -> Entry:
+    """Told first, counted second; between them whether it was right, where that is known."""
+    found = _NUMBERED.fullmatch(event["text"])
+    text, numbers = (found[1], found[2]) if found else (event["text"], "")
+    judged = f"{text} {event[VERDICT]}" if VERDICT in event else text
+    return Entry(event["t"], judged, event["event"], repeated, numbers, event)
+
+
 def feed(events: Sequence[Event]) -> list[Entry]:
     """What happened, newest first; a run that converges again and again in place says so once."""
     entries: list[Entry] = []
@@ -180,11 +195,10 @@ def feed(events: Sequence[Event]) -> list[Entry]:
     for event in events:
         if event["event"] == "started" or "text" not in event:
             continue
-        entry = Entry(event["t"], event["text"], event["event"])
         if event["event"] == "converged" and stuck and stuck["d_to"] == event["d_to"]:
-            entries[-1] = Entry(entry.t, entry.text, entry.kind, entries[-1].repeated + 1)
+            entries[-1] = _entry(event, entries[-1].repeated + 1)
         else:
-            entries.append(entry)
+            entries.append(_entry(event))
         stuck = event if event["event"] == "converged" else None
     return entries[::-1]
 

@@ -11,6 +11,7 @@ window.dseboFigure = (function () {
   const MARK = 50; // px: the piece of a line before its name in a legend, and the air around both
   const LABEL = 76; // px: the words over a bar
   const isName = (note) => note.name === "beside";
+  const isArea = (note) => (note.name || "").startsWith("area");
   const isBar = (note) => (note.name || "").startsWith("bar");
 
   function layout(figure, ink, width, height, whole_legend) {
@@ -158,21 +159,34 @@ window.dseboFigure = (function () {
     return [...notes.filter((note) => !isBar(note)), ...words];
   }
 
-  // The name of an area stays in its row, and an arrow to it comes from where there is room.
+  // Of the places that the name of an area may have (`charts/curves.py`) the first that is large enough;
+  // else right of where the areas end, one name over the other; where there is no room, none.
   function inRoom(whole, notes, ink, width) {
     const room = width - whole.margin.l - whole.margin.r;
-    return notes.map((note) => {
-      if (note.name !== "area") return note;
-      const at = (note.x / whole.xaxis.range[1]) * room;
+    const [low, high] = whole.yaxis.range || [0, 1];
+    const [from, to] = whole.yaxis.domain || [0, 1];
+    const height = inside(whole) * (to - from);
+    const fits = (note) => {
+      const [, wide, tall] = note.name.split(" ");
       const long = measure(note.text, ink) + 6;
-      if (note.showarrow) {
-        const { domain, range } = whole.yaxis;
-        const above = ((range[1] - note.y) / (range[1] - range[0])) * inside(whole) * (domain[1] - domain[0]);
-        const up = { ...note, ay: -Math.max(4, Math.min(-note.ay, above - LINE / 2)) };
-        return at + note.ax + long < room ? up : { ...up, ax: -note.ax, xanchor: "right" };
-      }
-      return { ...note, xshift: Math.max(long / 2, Math.min(at, room - long / 2)) - at };
-    });
+      if (wide === "end") return (note.x / whole.xaxis.range[1]) * room + long + 6 < room;
+      return wide * room >= long && tall * height >= LINE;
+    };
+    const places = notes.filter(isArea);
+    const chosen = [...new Set(places.map((note) => note.text))]
+      .map((name) => places.find((note) => note.text === name && fits(note)))
+      .filter(Boolean);
+    let floor = -Infinity;
+    const named = chosen
+      .sort((a, b) => a.y - b.y)
+      .map((note) => {
+        if (!note.name.endsWith("end")) return note;
+        const at = ((note.y - low) / (high - low)) * height;
+        const up = Math.max(at, floor + LINE, LINE / 2);
+        floor = up;
+        return { ...note, xshift: 6, yshift: up - at };
+      });
+    return [...notes.filter((note) => !isArea(note)), ...named];
   }
 
   // Away from the taller bars beside it, where they stand on one side only.

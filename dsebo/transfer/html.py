@@ -92,7 +92,7 @@ def _run(run: RunData, ghost: RunData | None) -> str:
     if ghost is not None:
         about += f"<br>In grey: {escape(ghost.row.name)}, {escape(run_setting_line(ghost.row.config))}"
     figure = figure_of(run, default_scale(row.minimum), ghost=ghost)
-    texts = [entry.text for entry in feed(run.events)]
+    texts = [f"{entry.in_words} {entry.numbers}".strip() for entry in feed(run.events)]
     ending = f"<p>{escape(run.conclusion)}</p>"
     return _section(row.name, _quiet(about), ending, _figure(figure), _list(texts))
 

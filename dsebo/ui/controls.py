@@ -10,6 +10,7 @@ import streamlit as st
 from dsebo.experiments.child import start_child
 from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.records import ExperimentRow, get_experiment, tell
+from dsebo.runs.commands import MAX_NOTE
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ENDED
@@ -107,6 +108,15 @@ def run_controls(row: RunRow, replay_speed: str, speeds: Sequence[int], usual: i
         return
     _speed(row, owner)
     action("Cancel", "stop", lambda: manager.cancel(row.id, owner))
+
+
+def note(row: RunRow) -> None:
+    """What its owner wants to remember of a run; it stands under its name."""
+    if not session.manager().may_control(row, session.owner()):
+        return
+    text = st.text_area("Note", row.note or "", max_chars=MAX_NOTE, height=80, key=f"note {row.id}")
+    if st.button("Save the note", icon=":material/save:", key="do note"):
+        act(lambda: session.manager().annotate(row.id, text, session.owner()))
 
 
 def extend(row: RunRow) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -12,13 +12,15 @@ from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
 from dsebo.parsing import LARGEST_INPUT
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import number, plain
+from dsebo.text import number, plain, typeset
 from dsebo.ui import session
 from objectives.fields import FieldSpec
 
 BANDS: dict[BandKind, str] = {"mean": "Mean ± std", "median": "Median, quartiles"}
 EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means
 LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δd_min": r"\Delta d_{\min}"}
+Thing = TypeVar("Thing")
+Answer = TypeVar("Answer")
 MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page
 
 
@@ -89,8 +91,19 @@ def card(key: str, title: str, text: str, button: str, chosen: Callable[[], None
     with st.container(
         border=True, key=f"card-{key}", horizontal=True, vertical_alignment="center", wrap=False
     ):
-        st.markdown(f"**{plain(title)}**  \n{plain(text)}", width="stretch")
+        st.markdown(f"**{plain(typeset(title))}**  \n{plain(typeset(text))}", width="stretch")
         return st.button(button, key=f"preset {key}", on_click=chosen)
+
+
+def in_pairs(things: Sequence[Thing], draw: Callable[[Thing], Answer]) -> list[Answer]:
+    """Draw two side by side, row by row: they are read in their order where columns are stacked, too."""
+    answers = []
+    for pair in range(0, len(things), 2):
+        with st.container(key=f"pair-{pair}"):
+            for column, thing in zip(st.columns(2), things[pair : pair + 2], strict=False):
+                with column:
+                    answers.append(draw(thing))
+    return answers
 
 
 def facts_table(rows: Sequence[tuple[str, str]]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from dsebo.store.errors import StoreAway, StoreError
+from dsebo.store.rows import RunFilter
 from dsebo.ui import session
 from objectives.fields import ConfigError, must
 
@@ -61,7 +62,18 @@ def go_on(old: str) -> NoReturn:
     """Lead an address of an earlier version to where the same is shown now."""
     page, view = MOVED[old]
     st.session_state[_LED] = _PAGE not in st.session_state
-    go(page, **({"show": view} if view else {}), **st.query_params)
+    newest = {"run": _newest_run()} if page == "run" and not {"run", "with"} & {*st.query_params} else {}
+    params = {"show": view, **newest, **st.query_params}
+    go(page, **{name: text for name, text in params.items() if text})
+
+
+def _newest_run() -> str:
+    """The run that Replay and Embedding opened with; empty where there is none."""
+    try:
+        rows = session.manager().store.list_runs(RunFilter(methods=["dsebo"]), limit=50)
+    except StoreAway:  # the page that is led to waits for it
+        return ""
+    return next((row.id for row in rows if row.n_done), "")
 
 
 def was_led_on() -> bool:

@@ -107,21 +107,20 @@ def live_chart(figure: Frame | go.Figure, key: str) -> int | None:
     return _clicked(_send("live_chart", frame, key))
 
 
-def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str) -> int | None:
-    """Show sentences, newest first; returns the t of one that was just clicked."""
+def live_feed(entries: Sequence[Mapping[str, Any]], chosen: int | None, key: str) -> str | int | None:
+    """Show sentences, newest first; returns the t of one that was just clicked, or as text of its advice."""
     oldest_first = list(entries)[::-1]  # what is new comes at the end of what was sent
-    return _clicked(_send("live_feed", Frame({"entries": oldest_first, "chosen": chosen}), key))
+    return _pressed(_send("live_feed", Frame({"entries": oldest_first, "chosen": chosen}), key))
 
 
-def live_sentence(newest: Mapping[str, str], key: str) -> None:
-    """Show what is to be known at this moment (`ui.run.status.sentence`)."""
-    _send("live_feed", Frame({"entries": [], "chosen": None, "newest": newest}), key)
+def live_sentence(newest: Mapping[str, Any], key: str) -> str | int | None:
+    """Show what is to be known at this moment (`ui.run.status.sentence`); returns whose advice was taken."""
+    return _pressed(_send("live_feed", Frame({"entries": [], "chosen": None, "newest": newest}), key))
 
 
 def live_status(data: Mapping[str, Any], key: str) -> str | int | None:
     """Show where a run stands; returns what was just pressed (`ui.run.timeline`), or a chosen t."""
-    pressed = _send("live_status", Frame(data), key)
-    return pressed if isinstance(pressed, str) else _clicked(pressed)
+    return _pressed(_send("live_status", Frame(data), key))
 
 
 def live_tick(every: float | None, key: str) -> None:
@@ -162,6 +161,11 @@ def _send(name: str, frame: Frame, key: str) -> Any:
 def _clicked(clicked: Any) -> int | None:
     """A number that came from the browser, if it is one."""
     return clicked if isinstance(clicked, int) and not isinstance(clicked, bool) else None
+
+
+def _pressed(pressed: Any) -> str | int | None:
+    """A name or a number that came from the browser, if it is one."""
+    return pressed if isinstance(pressed, str) else _clicked(pressed)
 
 
 def _nothing() -> None:

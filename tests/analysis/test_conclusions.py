@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dsebo.analysis.conclusions import Ending, conclude_run
+from dsebo.analysis.conclusions import Ending, advice, conclude_run
 
 
 def change(t: int, d_from: int, d_to: int, delta_before: int | None = 7) -> dict[str, Any]:
@@ -67,6 +67,16 @@ def test_a_step_set_to_0_by_hand_is_not_the_strategys() -> None:
     by_hand = {**change(200, 28, 28, 1), "ruled": 1, "delta_after": 0}
     text = conclude_run(replace(RUN, changes=(*GROWN[:3], by_hand)))
     assert "stopped because the step was set to 0 by hand" in text
+
+
+def test_what_would_have_let_it_grow() -> None:
+    paper = {"d_h": 100, "min_step": 0}
+    assert advice(change(200, 28, 28, 1), paper, 1000) == {"min_step": 1}
+    assert advice(change(200, 28, 28, 1), {**paper, "min_step": 1}, 1000) == {}
+    assert advice(change(200, 100, 100, 1), paper, 1000) == {"d_h": 200}
+    assert advice(change(200, 100, 100, 1), paper, 100) == {}
+    assert advice(change(200, 28, 31, 3), paper, 1000) == {}
+    assert advice({**change(200, 28, 28, 1), "ruled": 1}, paper, 1000) == {}
 
 
 def test_bad_and_short_runs() -> None:

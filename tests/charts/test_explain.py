@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dsebo.charts.explain import arms_figure, feed, steps
+from dsebo.charts.explain import VERDICT, arms_figure, feed, steps
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.run import run
 
@@ -92,6 +92,19 @@ def test_the_feed_is_newest_first_and_says_a_standstill_once() -> None:
     entries = feed(happened)
     assert [entry.t for entry in entries] == [200, 180, 120]
     assert entries[1].repeated == 2
+
+
+def test_the_feed_tells_first_and_counts_second() -> None:
+    told = "Evaluation 35: stalled. Now d = 15."
+    counted = {
+        **EVENT,
+        "text": f"{told} (s = 0.5, 0.363; k = 0.50; T 6 → 7)",
+        VERDICT: "Expanding was right.",
+    }
+    entry, *_ = feed([counted])
+    assert entry.in_words == f"{told} Expanding was right."
+    assert entry.numbers == "s = 0.5, 0.363; k = 0.50; T 6 → 7"
+    assert feed([{**EVENT, "text": "A sentence (of 0.1.0) in other words."}])[0].numbers == ""
 
 
 TASK = {"function": "sphere", "D": 40, "d_e": 4, "budget": 12}

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dsebo.charts import theme
-from dsebo.charts.curves import Curves
+from dsebo.charts.curves import AREA, Curves
 from dsebo.charts.function import function_picture
 from dsebo.charts.run import run_figure, value_span
 from dsebo.charts.scales import References
@@ -140,18 +140,24 @@ def test_three_rows_are_equally_tall_at_every_height(
     assert [(rows[i][0] - rows[i + 1][1]) * inside for i in (0, 1)] == pytest.approx([theme.ROW_GAP] * 2)
 
 
+def is_area(note: dict[str, Any]) -> bool:
+    return str(note.get("name")).startswith(AREA)
+
+
 def test_the_two_areas_have_their_names_in_them(evaluations: pd.DataFrame) -> None:
     frame = evaluations.assign(best=100.0, y=100.0, floor=10.0)
     figure = draw(frame, [], lines=References(minimum=1.0, d_e=8, d_h=20))
-    names = {note["text"]: note for note in figure["layout"]["annotations"] if note.get("name") == "area"}
+    names = {note["text"]: note for note in figure["layout"]["annotations"] if is_area(note)}
     assert 0 < names["out of reach"]["y"] < 1 < names["within reach"]["y"] < 2
-    assert not any(note["showarrow"] for note in names.values())
     assert "reachable 10" in texts(figure)
     thin = draw(frame.assign(floor=80.0), [], lines=References(minimum=1.0, d_e=8, d_h=20))
-    arrow = next(note for note in thin["layout"]["annotations"] if note["text"] == "within reach")
-    assert arrow["showarrow"]
+    offered = [note for note in thin["layout"]["annotations"] if note["text"] == "within reach"]
+    *inside, end = [note["name"].split() for note in offered]
+    assert all(float(tall) < 0.1 for _, _, tall in inside)  # too low for words on any page
+    assert end == [AREA, "end"]
+    assert offered[-1]["x"] == 1 + len(frame)  # they may stand where nothing is drawn yet
     none = draw(frame.assign(floor=np.nan), [])
-    assert not any(note.get("name") == "area" for note in none["layout"]["annotations"])
+    assert not any(map(is_area, none["layout"]["annotations"]))
 
 
 def test_a_log_axis_gives_way_where_values_are_not_positive(evaluations: pd.DataFrame) -> None:

@@ -29,9 +29,14 @@ def press(at: AppTest, name: str) -> AppTest:
 
 def choose(at: AppTest, wanted: str | int) -> AppTest:
     """What the timeline sends: an evaluation, or what a button does."""
-    component = next(one for one, data in sent(at) if "timeline" in data)
+    return trigger(at, "timeline", wanted)
+
+
+def trigger(at: AppTest, part: str, wanted: str | int) -> AppTest:
+    """What the component sends that is sent this part."""
+    component = next(one for one, data in sent(at) if data.get(part))
     states = at._tree.get_widget_states()
-    trigger = states.widgets.add()
-    trigger.id = _make_trigger_id(component.proto.id, "events")
-    trigger.json_trigger_value = json.dumps([{"event": "chosen", "value": wanted}])
+    widget = states.widgets.add()
+    widget.id = _make_trigger_id(component.proto.id, "events")
+    widget.json_trigger_value = json.dumps([{"event": "chosen", "value": wanted}])
     return at._run(states)

@@ -14,7 +14,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.ui import session
 from objectives.fields import must
 from tests.pages.conftest import components, open_page, said, wait_for
-from tests.pages.presses import press, timeline_buttons
+from tests.pages.presses import press, timeline_buttons, trigger
 from tests.small_run import SMALL
 
 
@@ -349,3 +349,26 @@ def test_the_formula_of_a_fork_has_the_settings_that_decided(
     assert f"fork of {parent[:8]} at {points[1]}" in page.replace("\\", "")
     at = open_page("run", run=fork, session={f"chosen {fork}": points[0]})
     assert r"2 \cdot 7" not in said(at)
+
+
+def test_advice_is_a_button_that_runs_it_again(manager: RunManager, finished: Callable[..., str]) -> None:
+    run_id = finished(d_h=8)  # β makes its first step 0
+    at = open_page("run", run=run_id)
+    newest = next(data["newest"] for data in components(at) if data.get("newest"))
+    assert newest["advice"] == "Try min_step = 1"
+    lines = next(data["entries"] for data in components(at) if data.get("entries"))
+    assert [line["advice"] for line in lines] == ["Try min_step = 1", ""]  # a standstill, and the end
+    assert lines[0]["numbers"].startswith("T 3")
+    trigger(at, "newest", str(newest["t"]))
+    row = manager.store.list_runs(limit=1)[0]
+    assert (row.config["optimizer"]["min_step"], row.ghost) == (1, run_id)
+    wait_for(lambda: manager.store.get_run(row.id).state == "finished")
+
+
+def test_a_note_stands_under_the_name(manager: RunManager, finished: Callable[..., str]) -> None:
+    run_id = finished()
+    at = open_page("run", run=run_id)
+    at.text_area(key=f"note {run_id}").set_value("for the lecture").run()
+    button(at, "Save the note").click().run()
+    assert manager.store.get_run(run_id).note == "for the lecture"
+    assert "for the lecture · Sphere" in said(at)

@@ -25,7 +25,7 @@ from dsebo.text import number, plain
 from dsebo.transfer.examples import bundled_run
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
-from dsebo.ui.inputs import card
+from dsebo.ui.inputs import card, in_pairs
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching
 from objectives.fields import ConfigError
@@ -68,17 +68,15 @@ def asked() -> Asked:
 def show_list(lessons: Sequence[Lesson], now: Asked) -> None:
     """All lessons, numbered, each with its question and whether one has done it."""
     done = done_by(session.manager().store, owner_hash(session.owner()))
-    for pair in range(0, len(lessons), 2):  # row by row: in reading order where columns are stacked
-        for offset, column in enumerate(st.columns(2)):
-            if pair + offset >= len(lessons):
-                continue
-            lesson, place = lessons[pair + offset], pair + offset + 1
-            mark = " ✓ done" if lesson.key in done else ""
-            with column:
-                title = f"{place}. {lesson.title}{mark}"
-                if card(lesson.key, title, lesson.question, f"Open lesson {place}"):
-                    links.write(replace(now, lesson=lesson.key).link())
-                    st.rerun()
+
+    def offer(numbered: tuple[int, Lesson]) -> None:
+        place, lesson = numbered
+        mark = " ✓ done" if lesson.key in done else ""
+        if card(lesson.key, f"{place}. {lesson.title}{mark}", lesson.question, f"Open lesson {place}"):
+            links.write(replace(now, lesson=lesson.key).link())
+            st.rerun()
+
+    in_pairs(list(enumerate(lessons, 1)), offer)
 
 
 def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:

@@ -11,7 +11,7 @@ from dsebo.charts.run import common_span, figure_of
 from dsebo.charts.scales import default_scale
 from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
-from dsebo.text import count, number
+from dsebo.text import count, number, plain, typeset
 from dsebo.transfer.examples import bundled_run
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
@@ -73,11 +73,21 @@ def _look(whole: RunData) -> Look[int]:
 
 def _draw(whole: RunData, t: int) -> None:
     scale = default_scale(whole.row.minimum)
-    then = floors.with_floor(whole.until(t), whole)
+    whole = floors.with_floor(whole)
+    then = whole.until(t)
     for column, (title, text) in zip(st.columns(3), captions(then).items(), strict=True):
-        column.markdown(f"**{title}**  \n{text}")
-    span = common_span([floors.with_floor(whole)], scale)
-    live_chart(figure_of(then, scale, value_range=span, axis_end=whole.t, height=HEIGHT), key="opening")
+        column.markdown(f"**{title}**  \n{plain(typeset(text))}")
+    live_chart(
+        figure_of(
+            then,
+            scale,
+            value_range=common_span([whole], scale),
+            axis_end=whole.t,
+            largest_d=float(whole.evaluations["d"].max()),
+            height=HEIGHT,
+        ),
+        key="opening",
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         if t >= whole.t:
             st.button("Play it again", icon=":material/replay:", on_click=_again)

@@ -17,28 +17,45 @@ window.dseboFeed = function (component) {
   if (!data) return;
   const wasOpen = !!list.querySelector("details[open]");
   const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue)).reverse();
-  const newest = data.newest ? [newestOf(data.newest)] : [feedTitle()];
+  const newest = data.newest ? [newestOf(data.newest, setTriggerValue)] : [feedTitle()];
   list.replaceChildren(...newest, ...lines.slice(0, SHOWN));
   if (!data.newest && !lines.length) list.append("Nothing yet. Each convergence will be explained here.");
   if (lines.length > SHOWN) list.appendChild(earlier(lines.slice(SHOWN), wasOpen));
 };
 
 // What just happened, or what a run amounts to. Its room is kept, so that nothing moves.
-function newestOf(newest) {
-  const box = document.createElement("div");
-  box.className = `feed-newest ${newest.tone ? `feed-${newest.tone}` : ""}`;
-  box.setAttribute("role", "status");
-  const words = document.createElement("div");
-  words.textContent = newest.text;
-  words.title = newest.text;
-  box.appendChild(words);
-  if (newest.grey) {
-    const grey = document.createElement("div");
-    grey.className = "feed-grey";
-    grey.textContent = newest.grey;
-    box.appendChild(grey);
-  }
+function newestOf(newest, setTriggerValue) {
+  const box = element("div", `feed-newest ${newest.tone ? `feed-${newest.tone}` : ""}`);
+  const said = element("div", "feed-said");
+  said.setAttribute("role", "status");
+  said.appendChild(told(newest));
+  if (newest.grey) said.appendChild(element("div", "feed-grey", newest.grey));
+  box.appendChild(said);
+  if (newest.advice) box.appendChild(advised(newest, setTriggerValue));
   return box;
+}
+
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// The sentence, then its numbers in grey.
+function told(entry) {
+  const words = element("div", "", entry.text);
+  if (entry.numbers) words.append(" ", element("span", "feed-grey", entry.numbers));
+  return words;
+}
+
+// What would have let it go on: one click runs it again so. As text: a number chooses a convergence.
+function advised(entry, setTriggerValue) {
+  const button = element("button", "feed-advice", entry.advice);
+  button.type = "button";
+  button.title = "Run it again with this; this run stays behind it, in grey.";
+  button.onclick = () => setTriggerValue("chosen", String(entry.t));
+  return button;
 }
 
 function feedTitle() {
@@ -49,16 +66,19 @@ function feedTitle() {
 }
 
 function feedLine(entry, chosen, setTriggerValue) {
-  const line = document.createElement(entry.choose ? "button" : "div");
-  line.className = entry.choose && entry.t === chosen ? "feed-line feed-chosen" : "feed-line";
-  line.textContent = entry.text;
+  const line = element(entry.choose ? "button" : "div", "feed-line");
+  line.classList.toggle("feed-chosen", entry.choose && entry.t === chosen);
+  line.appendChild(told(entry));
   if (entry.choose) {
     line.type = "button";
     line.title = "Show this one in the charts";
     line.setAttribute("aria-pressed", String(entry.t === chosen));
     line.onclick = () => setTriggerValue("chosen", entry.t);
   }
-  return line;
+  if (!entry.advice) return line;
+  const both = element("div", "feed-advised");
+  both.append(line, advised(entry, setTriggerValue));
+  return both;
 }
 
 function earlier(lines, isOpen) {

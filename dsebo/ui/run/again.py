@@ -5,17 +5,18 @@ The old run stays behind the new one as its ghost.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
+from dsebo.analysis.conclusions import advice
 from dsebo.config import RunConfig, flat_config, parse_flat
 from dsebo.parsing import OF_LAUNCH, launch_fields
-from dsebo.runs.data import RunData
+from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import RunRow
-from dsebo.text import plain, symbol
+from dsebo.text import part, plain, symbol
 from dsebo.ui import links, session
 from dsebo.ui.inputs import field_input, segmented
 from objectives.fields import ConfigError, FieldSpec
@@ -90,12 +91,33 @@ def run_again(row: RunRow) -> None:
         )
         value = _new_value(specs[name], flat_config(config)[name], f"again {name} {row.id}")
         if st.button("Run it", type="primary", icon=":material/play_arrow:", key="do again"):
-            settings = {**flat_config(config), name: value}
-            _start(
-                lambda: session.manager().launch(
-                    parse_flat(settings), owner=session.owner(), speed=row.speed, ghost=row.id
-                )[0]
-            )
+            _launch(row, {name: value})
+
+
+def advice_of(data: RunData, change: Mapping[str, Any]) -> tuple[str, dict[str, int]]:
+    """(`Try min_step = 1`, the setting) that a convergence which changed nothing asks for; else empty."""
+    if change.get("event") not in CHANGES or data.row.method != "dsebo":
+        return "", {}
+    config = data.config_at(change["t"])
+    settings = advice(change, config["optimizer"], RunConfig.parse(config).objective.D)
+    return "".join(f"Try {part(name, value)}" for name, value in settings.items()), settings
+
+
+def take_advice(data: RunData, t: str | int | None) -> None:
+    """Run it again with what the convergence at evaluation t asks for, where a browser says so (as text)."""
+    change = next((change for change in data.changes if str(change["t"]) == t), None)
+    if change is not None and (settings := advice_of(data, change)[1]):
+        _launch(data.row, settings)
+
+
+def _launch(row: RunRow, changes: Mapping[str, Any]) -> None:
+    """The same run with these settings, this one behind it."""
+    settings = {**flat_config(RunConfig.parse(row.config)), **changes}
+    _start(
+        lambda: session.manager().launch(
+            parse_flat(settings), owner=session.owner(), speed=row.speed, ghost=row.id
+        )[0]
+    )
 
 
 def _spec(config: RunConfig, name: str) -> FieldSpec:

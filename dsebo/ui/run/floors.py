@@ -10,6 +10,7 @@ import streamlit as st
 from dsebo.analysis.floor import NoFloor, applies
 from dsebo.analysis.verdicts import floor_line, lowered, verdicts
 from dsebo.charts import theme
+from dsebo.charts.explain import VERDICT
 from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
 from dsebo.runs.floor_service import FloorService, FloorStatus
@@ -80,13 +81,10 @@ def visited(data: RunData) -> list[int]:
     return sorted(dims | {c["d_to"] for c in data.changes})
 
 
-def with_floor(data: RunData, whole: RunData | None = None) -> RunData:
-    """The run with its floor as one more column and a verdict on each expansion.
-
-    `whole`: the whole of a run that is shown as it stood earlier; its floors are asked for at once.
-    """
+def with_floor(data: RunData) -> RunData:
+    """The run with its floor as one more column and a verdict on each expansion."""
     try:
-        found = status(whole or data).floors
+        found = status(data).floors
     except (NoFloor, StoreError):  # `explain` says so
         return data
     d = data.evaluations["d"].to_numpy(dtype=float)
@@ -94,7 +92,7 @@ def with_floor(data: RunData, whole: RunData | None = None) -> RunData:
     judged = verdicts(data.changes, lowered(found, d, best), data.row.minimum)
     texts = {verdict.t: verdict.text for verdict in judged}
     events = [
-        {**event, "text": f"{event['text']} {texts[event['t']]}"}
+        {**event, VERDICT: texts[event["t"]]}
         if event["event"] == "expanded" and event["t"] in texts
         else event
         for event in data.events

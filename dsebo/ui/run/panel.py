@@ -10,12 +10,12 @@ from dsebo.charts.minds import mind_sketch
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
-from dsebo.text import plain
+from dsebo.text import plain, typeset
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.learn import theory_view
 from dsebo.ui.live import live_chart, live_feed
-from dsebo.ui.run import embedding, picture
+from dsebo.ui.run import again, embedding, picture
 from objectives import KINDS
 
 PARTS = {"why": "Why", "embedding": "Embedding", "bound": "Bound"}
@@ -33,9 +33,9 @@ def chosen_place(data: RunData, key: str = "") -> str:
     return f"chosen{key} {data.row.id}"
 
 
-def choose(place: str, clicked: int | None) -> None:
+def choose(place: str, clicked: str | int | None) -> None:
     """A click on a convergence shows it everywhere."""
-    if clicked is not None and clicked != st.session_state.get(place):
+    if isinstance(clicked, int) and clicked != st.session_state.get(place):
         st.session_state[place] = clicked
         st.rerun()
 
@@ -51,8 +51,19 @@ def show(part: str, data: RunData, whole: RunData, entries: list[Entry], key: st
     else:
         place = chosen_place(data, key)
         event = data.chosen(st.session_state.get(place))
-        lines = [{"t": e.t, "text": e.in_words, "choose": e.kind in CHANGES} for e in entries]
-        choose(place, live_feed(lines, event["t"] if event else None, key=f"feed {place}"))
+        lines = [
+            {
+                "t": entry.t,
+                "text": typeset(entry.in_words),
+                "numbers": typeset(entry.numbers),
+                "choose": entry.kind in CHANGES,
+                "advice": again.advice_of(data, entry.event)[0],
+            }
+            for entry in entries
+        ]
+        pressed = live_feed(lines, event["t"] if event else None, key=f"feed {place}")
+        again.take_advice(data, pressed)
+        choose(place, pressed)
         _show_formula(data, place)
         if (mind := mind_sketch(data.events, data.row.budget)) is not None:
             kept = ("mind", data.row.id, data.t, len(data.events))

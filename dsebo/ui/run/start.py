@@ -14,10 +14,10 @@ from dsebo.parsing import read_link
 from dsebo.runs.limits import why_ask
 from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
 from dsebo.store.rows import RunFilter
-from dsebo.text import about, duration, number, plain, size
+from dsebo.text import about, duration, number, plain, size, typeset
 from dsebo.ui import links, session
 from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, field_errors, link_of, to_config
-from dsebo.ui.inputs import card, facts_table
+from dsebo.ui.inputs import card, facts_table, in_pairs
 from dsebo.ui.run import floors, timeline
 from dsebo.ui.run.watch import BESIDE, GHOST, watch
 from objectives.fields import ConfigError
@@ -160,7 +160,7 @@ def show_form() -> tuple[Changes, RunConfig | None, bool, DeltaGenerator]:
         else:
             st.caption(_in_short(config, now))
             for warning in config.warnings():
-                st.warning(plain(warning))
+                st.warning(plain(typeset(warning)))
     names = [spec.name for spec in FORM.fields(now["method"], now["function"])]
     return FORM.show(errors=field_errors(refusal, names)), config, pressed, below
 
@@ -319,12 +319,11 @@ def welcome(can_launch: bool) -> bool:
         pressed = st.button(
             "Launch", key="launch small", type="primary", width="stretch", disabled=not can_launch
         )
-    columns = st.columns(2)
-    for index, preset in enumerate(PRESETS):
-        with columns[index % 2]:
-            if card(preset.key, preset.title, preset.look_for, RUN_IT, partial(FORM.load, preset.changes)):
-                pressed = True
-    return pressed
+
+    def offer(preset: Preset) -> bool:
+        return card(preset.key, preset.title, preset.look_for, RUN_IT, partial(FORM.load, preset.changes))
+
+    return any(in_pairs(PRESETS, offer)) or pressed
 
 
 def demonstration() -> None:

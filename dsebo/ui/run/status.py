@@ -7,10 +7,11 @@ from typing import Any
 
 from dsebo.charts.explain import Entry
 from dsebo.runs.data import RunData
-from dsebo.text import count, duration, number
+from dsebo.text import count, duration, number, typeset
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.refresh import GOES_ON
+from dsebo.ui.run.again import advice_of
 
 PATIENCE = "Evaluations without a gain above α until this subspace counts as converged; a gain restarts it."
 STATE_WORDS = {
@@ -56,14 +57,24 @@ def progress_words(data: RunData, live: bool = True) -> str:
     return " · ".join(words)
 
 
-def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, str]:
-    """What is to be known of the run at this moment, in words; `live`: as it stands now."""
-    if not live:
-        return {"text": entries[0].in_words if entries else _nothing_yet(data), "tone": ""}
-    state, tone = _state(data)
-    told = _newest(data, entries)
-    imported = f" {IMPORTED_WORDS}" if data.row.imported else ""
-    return {"text": f"{state} {told}{imported}".strip(), "tone": tone}
+def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, Any]:
+    """What is to be known of the run at this moment, in words; `live`: as it stands now.
+
+    With it the numbers behind it, and what the newest convergence advises, as a button.
+    """
+    concludes = live and data.ended and bool(data.conclusion)
+    told = data.conclusion if concludes else entries[0].in_words if entries else _nothing_yet(data)
+    numbers = entries[0].numbers if entries and not concludes else ""
+    state, tone = _state(data) if live else ("", "")
+    imported = f" {IMPORTED_WORDS}" if live and data.row.imported else ""
+    newest = data.changes[-1] if data.changes else {}
+    return {
+        "text": typeset(f"{state} {told}{imported}".strip()),
+        "numbers": typeset(numbers),
+        "tone": tone,
+        "t": newest.get("t"),
+        "advice": advice_of(data, newest)[0],
+    }
 
 
 def _state(data: RunData) -> tuple[str, str]:
@@ -77,13 +88,6 @@ def _state(data: RunData) -> tuple[str, str]:
         return f"{INTERRUPTED} {row.error}", "warning"
     tone = "warning" if row.state in ("interrupted", "stalled") else ""
     return STATE_WORDS.get(row.state, ""), tone
-
-
-def _newest(data: RunData, entries: Sequence[Entry]) -> str:
-    """What a run that has ended amounts to; else what happened last."""
-    if data.ended and (conclusion := data.conclusion):
-        return conclusion
-    return entries[0].in_words if entries else _nothing_yet(data)
 
 
 def _nothing_yet(data: RunData) -> str:

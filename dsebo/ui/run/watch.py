@@ -38,9 +38,7 @@ def watch(run_id: str, link: Mapping[str, str]) -> None:
     """
     runs = [_data(run_id), *_beside(run_id)]
     row = runs[0].row
-    controls.head(
-        row.name, row.state, setting_line(row.config), lambda: _controls(runs), row.id, place="run-head"
-    )
+    controls.head(row.name, row.state, _caption(row), lambda: _controls(runs), row.id, place="run-head")
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", key="look"):
             part = links.choose_part(panel.parts_of(row), "run part")
@@ -49,6 +47,11 @@ def watch(run_id: str, link: Mapping[str, str]) -> None:
             siblings(row)
         ids = [run.row.id for run in runs]
         keep_watching(lambda: _look(ids), lambda runs: _show(runs, scale, part, link))
+
+
+def _caption(row: RunRow) -> str:
+    """Its note, if it has one, and its setting."""
+    return f"{row.note} · {setting_line(row.config)}" if row.note else setting_line(row.config)
 
 
 def _data(run_id: str) -> RunData:
@@ -83,9 +86,10 @@ def _controls(runs: Sequence[RunData]) -> None:
     controls.run_controls(runs[0].row, timeline.SPEED, timeline.SPEEDS, timeline.USUAL)
     again.fork(runs[0])
     again.run_again(runs[0].row)
-    with st.popover("More", help="Another run beside this one or behind it; more evaluations."):
+    with st.popover("More", help="Another run beside this one or behind it; a note; more evaluations."):
         _choose_other("Beside it, in lockstep", BESIDE)
         _choose_other("Behind it, in grey", GHOST)
+        controls.note(runs[0].row)
         controls.extend(runs[0].row)
 
 
@@ -140,10 +144,10 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
 
 def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool) -> None:
     ghost = _ghost(data.row)
+    drawn = [whole, *([ghost] if ghost else [])]
     drawing: dict[str, Any] = {"axis_end": _axis_end([whole], ghost)}
     if not live:  # the axes stay as they will be
-        drawing["value_range"] = common_span([whole, *([ghost] if ghost else [])], scale)
-        drawing["largest_d"] = _largest_d([whole])
+        drawing["value_range"], drawing["largest_d"] = common_span(drawn, scale), _largest_d(drawn)
     if ghost is not None:
         drawing["ghost"] = ghost
     _chart(data, scale, "", drawing)
@@ -151,7 +155,7 @@ def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool
     newest = sentence(data, entries, live)
     if ghost is not None:
         newest["grey"] = f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}"
-    live_sentence(newest, key="sentence")
+    again.take_advice(data, live_sentence(newest, key="sentence"))
     with st.container(horizontal=part == "why", gap="large", key="beside" if part == "why" else "panel"):
         panel.show(part, data, whole, entries)
 
@@ -167,10 +171,10 @@ def _show_two(
         span = common_span(whole if alike else [all_of_it], scale)
         with column:
             row = data.row
-            controls.heading(row.name, row.state, setting_line(row.config), f"{key} {row.id}")
+            controls.heading(row.name, row.state, _caption(row), f"{key} {row.id}")
             _chart(data, scale, key, {"axis_end": end, "value_range": span, "largest_d": largest})
             entries = feed(data.events)
-            live_sentence(sentence(data, entries, live), key=f"sentence{key}")
+            again.take_advice(data, live_sentence(sentence(data, entries, live), key=f"sentence{key}"))
             with st.container(key=f"stacked{key}"):
                 panel.show(part, data, all_of_it, entries, key)
 
@@ -182,8 +186,9 @@ def _axis_end(runs: Sequence[RunData], ghost: RunData | None) -> int:
 
 
 def _largest_d(runs: Sequence[RunData]) -> float | None:
-    """The largest subspace that any of them comes to."""
-    return max((float(run.evaluations["d"].max()) for run in runs if run.t), default=None)
+    """The largest subspace that any of them comes to, if only by its last expansion."""
+    dims = [float(run.evaluations["d"].max()) for run in runs if run.t]
+    return max([*dims, *(float(change["d_to"]) for run in runs for change in run.changes)], default=None)
 
 
 def _chart(data: RunData, scale: Scale, key: str, drawing: dict[str, Any]) -> None:
