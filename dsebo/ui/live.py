@@ -147,15 +147,17 @@ def _send(name: str, frame: Frame, key: str) -> Any:
     st.session_state[place] = frame
 
     def keep() -> None:
-        st.session_state[pressed] = st.session_state[key].get("chosen")
+        if key in st.session_state:
+            st.session_state[pressed] = st.session_state[key].get("chosen")
 
-    _component(name, js=_calling(FUNCTIONS[name]))(
+    result = _component(name, js=_calling(FUNCTIONS[name]))(
         key=key,
         data=frame.whole() if before is None else frame.since(before),
         on_chosen_change=keep,
         on_whole_change=lambda: st.session_state.pop(place, None),
     )
-    return st.session_state.pop(pressed, None)
+    kept = st.session_state.pop(pressed, None)
+    return result.get("chosen") if kept is None else kept
 
 
 def _clicked(clicked: Any) -> int | None:
