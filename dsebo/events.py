@@ -286,3 +286,5 @@ class StructureChanged(Event):
     weights: tuple[float, ...]  # of these parts, what they are ordered by
     gaps: tuple[float, ...]  # where copies of a point must agree: how far apart, round by round
     text: str
+    disputed: tuple[int, ...] = ()  # the ten variables whose copies are furthest apart at the end, from 0
+    disputes: tuple[float, ...] = ()  # how far

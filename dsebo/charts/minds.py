@@ -129,12 +129,20 @@ def _structure(events: Sequence[Event]) -> Rows:
         Bars("The parts that weigh most", [_name(part) for part in now["members"]], now["weights"]),
         _over_time("Number of parts", events, parts="parts"),
     ]
-    if now["gaps"]:
-        rows.append(
-            Bars(
-                "How far apart the copies of a point are, round by round", _numbers(now["gaps"]), now["gaps"]
-            )
-        )
+    return rows + _agreement(events) if now["gaps"] else rows
+
+
+def _agreement(events: Sequence[Event]) -> Rows:
+    """How copies of a point came to agree, and about what they do not."""
+    now = events[-1]
+    ends = [event["gaps"][-1] if event["gaps"] else None for event in events]
+    rows: Rows = [
+        Bars("How far apart the copies of a point are, round by round", _numbers(now["gaps"]), now["gaps"]),
+        Lines("How far apart they are after the last round", [event["t"] for event in events], {"gap": ends}),
+    ]
+    if now.get("disputed"):  # of a later version than the event may be
+        names = [f"x{i}" for i in now["disputed"]]
+        rows.append(Bars("The variables whose copies are furthest apart", names, now["disputes"]))
     return rows
 
 

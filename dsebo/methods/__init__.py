@@ -20,6 +20,7 @@ from dsebo.methods.alebo import AleboConfig
 from dsebo.methods.vaebo import VaeboConfig
 from dsebo.methods.mcts_vs import MctsVsConfig
 from dsebo.methods.rducb import RducbConfig
+from dsebo.methods.dumbo import DumboConfig
 from dsebo.methods.lm_ma_es import LmMaEsConfig
 from dsebo.methods.dcem import DcemConfig
 from dsebo.methods.bandits import BanditExtremeConfig

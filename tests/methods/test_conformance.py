@@ -47,6 +47,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "vaebo": [{"d": 4, "n_init": 5, "retrain_every": 7, "train_steps": 3, **QUICK}],
     "rducb": [{"n_init": 5, "fit_iterations": 1, "grid": 16}],
     "alebo": [{"d": 4, "n_init": 5, **QUICK}],
+    "dumbo": [{"decompositions": 3, "d_max": 9, "rounds": 2, "acq_iterations": 1, **QUICK_FIT}],
     "mcts-vs": [{"n_init": 4, "subset_samples": 1, "right_turns": 1, **QUICK}],
     "lm-ma-es": [{"offspring": 6}],
     "dcem": [{"population": 6, "elites": 3}],

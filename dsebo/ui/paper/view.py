@@ -226,7 +226,7 @@ def show_summary(found: Sequence[FinalRun]) -> None:
         "[0, 1] only, a corner of it, does on four of the six functions; see below.",
         "The paper does not say which prior, which scaling of the targets and how much exploration "
         "its Gaussian processes had. These matter more than anything else here.",
-        "Tables 2 and 5 are of tasks (MSLR, Lasso-Hard, LIMO) that are not available here, nor is DuMBO.",
+        "Tables 2 and 5 are of tasks (MSLR, Lasso-Hard, LIMO) that are not available here.",
         "Seconds are of different machines and programs: they show orders of magnitude.",
     ]
     st.markdown("\n".join(f"- {sentence}" for sentence in points))
