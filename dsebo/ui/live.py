@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -14,6 +15,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.charts import theme
+from dsebo.lessons.glossary import GLOSSARY, SECTION_5, explained
 from dsebo.ui.wire import Frame
 
 # Each component's function in the library.
@@ -64,8 +66,10 @@ def plotly_js() -> str:
 
 @cache
 def _library_source() -> str:
-    ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js")]
-    return "\n".join([plotly_js(), theme.script(), *ours, "export default function () {}"])
+    ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js", "symbols.js")]
+    known = {"everywhere": explained(GLOSSARY), "section5": explained(SECTION_5)}
+    glossary = f"window.dseboGlossary = {json.dumps(known)};"
+    return "\n".join([plotly_js(), theme.script(), glossary, *ours, "export default function () {}"])
 
 
 @cache

@@ -13,6 +13,7 @@ from dsebo.lessons.glossary import GLOSSARY
 from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
 from dsebo.store.classroom import predictions
+from dsebo.text import typeset
 from dsebo.transfer import examples, export_json, import_bytes
 from dsebo.ui.learn import lesson_view, opening
 from tests.pages.conftest import ROOT, open_page, said, wait_for
@@ -193,4 +194,4 @@ def test_learn_opens_with_a_run_that_plays(manager: RunManager, monkeypatch: pyt
     assert "From 30.1 at the centre to" in page
     assert "Play it again" in {one.label for one in at.button}
     for term in GLOSSARY:
-        assert term.meaning.replace("\\", "") in page
+        assert typeset(term.meaning) in page

@@ -17,6 +17,7 @@ import streamlit as st
 from dsebo.experiments.progress import thin_curves
 from dsebo.experiments.records import ExperimentNotFound, ExperimentRow, get_experiment, list_experiments
 from dsebo.lessons import load_lessons
+from dsebo.lessons.glossary import help_of
 from dsebo.store.errors import RunNotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
@@ -31,7 +32,7 @@ MOST = 5000  # runs; more are reached by a filter
 MOST_EXPERIMENTS = 500
 MOST_PICTURES = 300  # lines with a curve
 POINTS = 40  # of a curve
-ROWS_SHOWN, ROWS_BESIDE = 11, 6  # of the table without scrolling; fewer where something is drawn below it
+ROWS_SHOWN, ROWS_BESIDE = 11, 4  # of the table without scrolling; fewer where something is drawn below it
 SOURCES = {RUN: "computed", BUNDLED: "bundled", IMPORTED: "imported"}
 COLUMNS = (
     *("id", "name", "group", "state", "function", "method", "best", "d", "n_done", "budget", "seconds"),
@@ -305,15 +306,17 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
         column_order=shown,
         alt="Experiments and runs",
         column_config={
-            "Name": st.column_config.TextColumn(width=280, pinned=True),
+            "Name": st.column_config.TextColumn(width=250, pinned=True),
             "Runs": st.column_config.ButtonColumn(
-                "Runs", type="tertiary", width=80, alignment="left", on_click=_toggle, key=CLICKED
+                "Runs", type="tertiary", width=64, alignment="left", on_click=_toggle, key=CLICKED
             ),
+            **{name: st.column_config.Column(name, help=help_of(name)) for name in map(symbol, SETTINGS)},
             "Best": st.column_config.NumberColumn(format="%.4g"),
-            "Curve": st.column_config.LineChartColumn("Best so far", width=110),
+            "Varies": st.column_config.TextColumn(width=150),
+            "Curve": st.column_config.LineChartColumn("Best so far", width=100),
             "Seconds": st.column_config.NumberColumn(format="%.3g"),
             "Tags": st.column_config.ListColumn(width="small"),
-            "Created": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+            "Created": st.column_config.DatetimeColumn(format="D MMM HH:mm"),
         },
     )
     rows = {keys[index]: None for index in selected["selection"]["rows"] if 0 <= index < len(keys)}

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import GLOSSARY
+from dsebo.text import typeset
 from dsebo.ui import links, session
 from dsebo.ui.inputs import card
 from dsebo.ui.learn import lesson_view, opening, theory_view
@@ -47,7 +48,8 @@ def show() -> None:
 
 def _glossary() -> None:
     rows = [
-        f"| {f'${term.symbol}$' if term.symbol else ''} | {term.name} | {term.meaning} |" for term in GLOSSARY
+        f"| {f'${term.symbol}$' if term.symbol else ''} | {term.name} | {typeset(term.meaning)} |"
+        for term in GLOSSARY
     ]
     st.markdown("\n".join(["| | | |", "|:--|:--|:--|", *rows]))
 
@@ -62,7 +64,8 @@ def _theory() -> None:
         "d-dimensional subspace cannot reach; the **optimization error** is what T evaluations in it "
         "leave. A small subspace has much of the first, a large one much of the second."
     )
-    theory_view.formulas()
-    theory_view.show_example(theory_view.controls())
-    st.markdown(theory_view.HIDDEN)
-    theory_view.show_run()
+    with st.container(key="section5"):
+        theory_view.formulas()
+        theory_view.show_example(theory_view.controls())
+        st.markdown(theory_view.HIDDEN)
+        theory_view.show_run()

@@ -126,16 +126,16 @@ def show_bounds(phases: Sequence[Phase], d: int, epsilon: Epsilon, printed: bool
             ratio = number(above / below, 3) if below > 0 else "–"
             beside = f"paper: {paper}" if printed else None
             st.metric(words, ratio, beside, delta_color="off", delta_arrow="off", width="content")
-    four = st.column_config.NumberColumn(format="%.3e")
+    right = st.column_config.TextColumn(alignment="right")
     columns = ("Approximation", "Optimization", "Sum")
     table = pd.DataFrame(
         [
-            (name, bound.approximation, bound.optimization, bound.total)
+            (name, *(number(value, 3) for value in (bound.approximation, bound.optimization, bound.total)))
             for name, bound in ((f"GP-UCB, d = {d}", fixed), ("DSEBO", grown))
         ],
         columns=["Bound", *columns],
     )
-    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(columns, four))
+    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(columns, right))
     st.markdown(_vacuous(d, T))
     live_chart(phases_figure(phases, d, epsilon), key=f"phases {printed} {T} {len(phases)}")
 

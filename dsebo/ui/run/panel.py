@@ -47,7 +47,8 @@ def show(part: str, data: RunData, whole: RunData, entries: list[Entry], key: st
     elif part == PICTURE:
         picture.show(session.manager().store, data, key)
     elif part == "bound":
-        theory_view.show_bound(data)
+        with st.container(key=f"section5{key}"):
+            theory_view.show_bound(data)
     else:
         place = chosen_place(data, key)
         event = data.chosen(st.session_state.get(place))
