@@ -18,13 +18,15 @@ import typer
 
 from dsebo.cli.classroom import EVERYWHERE, check_class, describe_class, make_settings
 from dsebo.cli.output import EXIT_FAILED, refuse
-from dsebo.settings import Settings
+from dsebo.settings import Settings, raise_open_files
 from dsebo.text import value_text
 
 ROOT = Path(__file__).parents[2]
 LOOPBACK = "127.0.0.1"
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
+# Streamlit keeps 128 sessions whose browsers have gone, for two minutes, with three open files each.
+ENOUGH_FILES, KEPT_SECONDS = 1024, 10
 
 
 def app_command(
@@ -82,6 +84,9 @@ def _options(address: str, port: int) -> list[str]:
     """The shipped settings as options: Streamlit reads its file only from the working folder and home."""
     shipped = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     own = {"server.port": port, "server.address": address, "server.headless": True}
+    files = raise_open_files()  # the server inherits it
+    if files is not None and files < ENOUGH_FILES:
+        own["server.disconnectedSessionTTL"] = KEPT_SECONDS
     options = dict(_flat(shipped)) | own
     return [word for name, value in options.items() for word in (f"--{name}", value_text(value))]
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import dsebo
 from dsebo.cli import app
-from dsebo.cli.app import LOOPBACK, _options
+from dsebo.cli.app import KEPT_SECONDS, LOOPBACK, _options
 from dsebo.cli.classroom import EVERYWHERE, describe_class, make_settings
 from dsebo.qr import qr_blocks
 from tests.processes import ROOT, anywhere, free_port, start
@@ -87,6 +87,16 @@ def test_streamlit_takes_them_in_an_empty_folder(tmp_path: Path) -> None:
     assert config["server"]["address"] == LOOPBACK
     assert config["theme"]["light"]["primaryColor"] == shipped["theme"]["light"]["primaryColor"]
     assert config["theme"]["dark"]["sidebar"] == shipped["theme"]["dark"]["sidebar"]
+
+
+def test_where_few_files_may_be_open_sessions_without_a_browser_are_soon_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = "--server.disconnectedSessionTTL"
+    assert kept not in _options(LOOPBACK, 8600)
+    monkeypatch.setattr(sys.modules[_options.__module__], "raise_open_files", lambda: 256)
+    words = _options(LOOPBACK, 8600)
+    assert words[words.index(kept) + 1] == str(KEPT_SECONDS)
 
 
 def test_a_port_that_is_taken_is_refused() -> None:
