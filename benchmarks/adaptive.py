@@ -4,7 +4,7 @@
     python -m benchmarks.adaptive report      beside the paper's rules and BAxUS, seeds 21 to 30 and 1 to 10
     python -m benchmarks.adaptive elsewhere   functions and settings that nothing was chosen on
     python -m benchmarks.adaptive large       D = 10 000
-    python -m benchmarks.adaptive stop        the last dimension, d_e = 10, 30 and 60
+    python -m benchmarks.adaptive stop        the last dimension with 45 pairs of probes, d_e = 10, 30 and 60
     python -m benchmarks.adaptive scaling     seconds of a step at n = 500 ... 10 000, with the exponent
     python -m benchmarks.adaptive speed       500 evaluations beside variant = paper, CPU seconds
 
@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from dsebo.config import RunConfig
-from dsebo.events import Evaluated, Finished
+from dsebo.events import Evaluated, Finished, Probed
 from dsebo.experiments.paired import holm, signed_ranks
 from dsebo.paper.tables import PAPER_FUNCTIONS
 from dsebo.parsing import read_seeds
@@ -40,7 +40,9 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "adaptive": {},
     "a lengthscale per dimension": {"lengthscales": "per-dimension"},
     "growth by patience": {"growth": "patience"},
-    "no stop": {"stop": 0.0},
+    "a random first point": {"first_point": "random"},
+    "a stop by slopes": {"stop": 0.05},
+    "a stop by probes": {"probes": 45},
     "the bound": {"acquisition": "bound"},
     "no trust region": {"region": False},
     "noise of 1e-4 or more": {"least_noise": 1e-4},
@@ -69,8 +71,8 @@ def cells(table: str) -> list[Cell]:
     if table == "large":
         return [Cell("adaptive", ADAPTIVE, {**f, "D": 10_000}) for f in six]
     if table == "stop":
-        names = ("sphere", "rosenbrock", "michalewicz")
-        return [Cell("adaptive", ADAPTIVE, {"name": f, "d_e": d_e}) for f in names for d_e in (10, 30, 60)]
+        names, asked = ("sphere", "rosenbrock", "michalewicz"), ADAPTIVE | {"probes": 45}
+        return [Cell("probes", asked, {"name": f, "d_e": d_e}) for f in names for d_e in (10, 30, 60)]
     unseen = [{"name": name} for name in ("styblinski-tang", "rotated-quadratic", "alpine")]
     changed: list[dict[str, Any]] = [{"d_e": 10}, {"d_e": 60}, {"coordinates": "random"}]
     noisy = [{**f, "noise": _one_percent(f)} for f in six]
@@ -105,11 +107,21 @@ def run_missing(table: str, seeds: list[int], functions: set[str], settings: set
                 continue
             began = process_time()
             config = {"objective": cell.objective, "optimizer": cell.optimizer, "seed": seed}
-            last = list(run(RunConfig.parse(config)))[-1]
-            assert isinstance(last, Finished)
+            best, d = _end(RunConfig.parse(config), until_told=table == "stop")
             took = round(process_time() - began, 1)
-            row = pd.DataFrame([(table, cell.setting, objective, seed, last.best, last.d, took)])
+            row = pd.DataFrame([(table, cell.setting, objective, seed, best, d, took)])
             row.to_csv(RESULTS, mode="a", header=False, index=False)
+
+
+def _end(config: RunConfig, until_told: bool) -> tuple[float, int | None]:
+    """(best value, last d), which is known once the probes have told, as steady growth gets there."""
+    last: Any = None
+    for event in run(config):
+        if isinstance(event, Probed) and until_told:
+            return float("nan"), event.most
+        last = event
+    assert isinstance(last, Finished)
+    return last.best, last.d
 
 
 def show(table: str) -> None:
@@ -150,10 +162,11 @@ def _worth(rows: pd.DataFrame) -> None:
 
 def _stops(rows: pd.DataFrame) -> None:
     print("\nlast d between d_e and 2 d_e")
-    for objective, group in rows.groupby("objective", sort=False):
+    for (objective, setting), group in rows.groupby(["objective", "setting"], sort=False):
         d_e = json.loads(str(objective))["d_e"]
         good = group["d"].between(d_e, 2 * d_e)
-        print(f"  {objective:40s} {good.sum()} of {len(good)}: {sorted(int(d) for d in group['d'])}")
+        last = sorted(int(d) for d in group["d"])
+        print(f"  {setting:14s} {objective:36s} {good.sum()} of {len(good)}: {last}")
 
 
 def scaling(until: int) -> None:

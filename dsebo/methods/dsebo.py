@@ -138,7 +138,7 @@ class DseboConfig(SearchConfig):
         "beta": 23.0,
         "growth": "steady",
         "steps": "first",
-        "stop": 0.05,
+        "first_point": "centre",
         "acquisition": "log-ei",
         "region": True,
         "lengthscales": "common",
