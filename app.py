@@ -49,3 +49,4 @@ with messages:
         st.warning(plain(sentence))
     for sentence in links.unusable():
         st.warning(plain(sentence))
+session.get_ready()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.dashboard import ROOT, Server
+from benchmarks.server import ROOT, Server
 from dsebo.runs.data import read_run
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store

@@ -53,7 +53,7 @@ def app_command(
             probe.bind((address, port))
         except OSError as error:
             refuse(f"port = {port} cannot be used: {error.strerror}. Another one: --port {port + 1}.")
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *_options(address, port)]
+    command = [sys.executable, "-m", "dsebo.ui.serve", "run", str(script), *_options(address, port)]
     # Its pages are found beside the script; dsebo is found where this process found it.
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     # The web server would believe any proxy on this machine: it is told which ones the settings name.

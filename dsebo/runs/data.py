@@ -63,6 +63,12 @@ class RunData:
             return int(self.changes[-1]["d_to"])
         return self._last("d")
 
+    @property
+    def visited(self) -> list[int]:
+        """The dimensions that it has come to, the next one among them."""
+        dims = {int(d) for d in self.evaluations["d"].dropna().unique()}
+        return sorted(dims | {change["d_to"] for change in self.changes})
+
     @cached_property
     def patience(self) -> tuple[int, int] | None:
         """(evaluations since the last gain, T), as they stand now."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sqlalchemy import delete, insert, select
@@ -59,6 +60,18 @@ def save_floor(store: Store, key: str, floor: Floor) -> None:
     with store.write() as connection:
         connection.execute(delete(table).where(table.c.key == key, table.c.d == floor.d))
         connection.execute(insert(table).values(key=key, d=floor.d, value=floor.floor, z=z))
+
+
+def kept_floors(store: Store) -> list[dict[str, Any]]:
+    """All floors of a store, as rows."""
+    with store.read() as connection:
+        return [row._asdict() for row in connection.execute(select(schema.floor))]
+
+
+def keep_floors(store: Store, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Put rows of another store's floors into one that has none of them."""
+    with store.write() as connection:
+        connection.execute(insert(schema.floor), [dict(row) for row in rows])
 
 
 def floors_with_store(

@@ -148,7 +148,7 @@ def _at_centre(objective: ObjectiveConfig) -> float | None:
 
 
 def _check_values(config: RunConfig, values: list[float], path: str) -> None:
-    lowest = lowest_value(config)
+    lowest = lowest_value(known_minimum(config.objective))
     for line, y in enumerate(values, 1):
         if y < lowest:
             raise StoreError(f"{path}, line {line}: {y:g} is below the minimum of {config.function}.")

@@ -124,8 +124,12 @@ def _fork_points(store: Store, run_id: str) -> list[dict[str, Any]]:
 # --- in ---
 
 
-def parse_bundle(data: bytes, filename: str) -> list[Imported]:
-    """The runs of a bundle; StoreError, with the line or the place, where it is not one."""
+def parse_bundle(data: bytes, filename: str, ours: bool = False) -> list[Imported]:
+    """The runs of a bundle; StoreError, with the line or the place, where it is not one.
+
+    `ours`: it came with the package. Then its states are not tried, nor its minima computed: that takes
+    torch, and the first page waits for these runs.
+    """
     try:
         bundle = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -141,7 +145,7 @@ def parse_bundle(data: bytes, filename: str) -> list[Imported]:
     imported = []
     for i, run in enumerate(runs):
         try:
-            imported.append(_imported(run))
+            imported.append(_imported(run, ours))
         except Problem as problem:
             raise StoreError(f"{filename}, {_path('runs', i, *problem.place)}: {problem}.") from None
     return imported
@@ -152,7 +156,7 @@ def _path(*steps: int | str) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)[1:]
 
 
-def _imported(fields: Any) -> Imported:
+def _imported(fields: Any, ours: bool) -> Imported:
     """One run, checked; a Problem says what does not fit."""
     run = valid(RunIn, fields)
     try:
@@ -160,7 +164,8 @@ def _imported(fields: Any) -> Imported:
         name, tags = checked_name(run.name), tags_json(run.tags)
     except (ConfigError, StoreError, RecursionError) as error:
         raise Problem(("config",), str(error).rstrip(".")) from None
-    _check_evaluations(run, config)
+    minimum = run.minimum if ours else known_minimum(config.objective)
+    _check_evaluations(run, config, lowest_value(minimum))
     limit = _largest_subspace(config)
     events = [_event(event, i, len(run.evaluations), limit) for i, event in enumerate(run.events)]
     row = {name: getattr(run, name) for name in _PLAIN}
@@ -178,12 +183,12 @@ def _imported(fields: Any) -> Imported:
         "hash": stored_hash(config, run.versions),
         "n_done": len(bests),
         "best": bests[-1] if bests else None,
-        "minimum": known_minimum(config.objective),
+        "minimum": minimum,
     }
     if run.state in (*ACTIVE, "stalled"):
         row["state"] = "interrupted"  # nobody works on it here; it can be resumed
     evaluations = [{**evaluation.model_dump(), "z": evaluation.point()} for evaluation in run.evaluations]
-    return Imported(row, evaluations, events, *_states(run, config))
+    return Imported(row, evaluations, events, *_states(run, config, ours))
 
 
 def _largest_subspace(config: RunConfig) -> int:
@@ -208,10 +213,10 @@ def _event(given: dict[str, Any], i: int, n: int, limit: int) -> dict[str, Any]:
     return {"t": event.t, "kind": event.event, "payload": orjson.dumps(given).decode()}
 
 
-def _states(run: RunIn, config: RunConfig) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+def _states(run: RunIn, config: RunConfig, ours: bool) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """(the checkpoint, the states at convergences), from which the run can go on."""
     last = 0
-    tried = _TriedState(run, config)
+    tried = _TriedState(run, config, able=not ours)
     for i, point in enumerate(run.fork_points):
         if not last < point.t <= len(run.evaluations):
             raise Problem(("fork_points", i, "t"), f"{point.t} is not a later evaluation of the run")
@@ -227,8 +232,9 @@ def _states(run: RunIn, config: RunConfig) -> tuple[dict[str, Any] | None, list[
 class _TriedState:
     """Whether a run can go on from a state: tried where drawing its random matrices takes no time."""
 
-    def __init__(self, run: RunIn, config: RunConfig) -> None:
+    def __init__(self, run: RunIn, config: RunConfig, able: bool) -> None:
         self._run, self._config = run, config
+        self._able = able and config.D <= MAX_TRIED_D
 
     @cached_property
     def _optimizer(self) -> Optimizer:
@@ -249,7 +255,7 @@ class _TriedState:
         plain_value(state, place)
         if not all(evaluation.z for evaluation in self._run.evaluations):
             raise Problem(place, "a run without its points cannot go on from one")
-        if self._config.D > MAX_TRIED_D:
+        if not self._able:
             return
         try:
             check_like(self._new, state, self._config.D)
@@ -289,10 +295,10 @@ def check_like(new: Any, saved: Any, D: int) -> None:
         raise ValueError("not a list")
 
 
-def _check_evaluations(run: RunIn, config: RunConfig) -> None:
+def _check_evaluations(run: RunIn, config: RunConfig, lowest: float) -> None:
     """Numbered from 1, each best the least so far, each z of its subspace's dimension."""
     best: float | None = None
-    lowest, limit = lowest_value(config), _largest_subspace(config)
+    limit = _largest_subspace(config)
     noisy = getattr(config.objective, "noise", 0.0) > 0  # then y may lie below F*, and best above y
     for i, evaluation in enumerate(run.evaluations):
         place = ("evaluations", i)
@@ -315,9 +321,8 @@ def _check_evaluations(run: RunIn, config: RunConfig) -> None:
         raise Problem(("budget",), f"{run.budget} is less than the evaluations")
 
 
-def lowest_value(config: RunConfig) -> float:
-    """The least that an evaluation can give, rounding aside; minus infinity where it is not known."""
-    minimum = known_minimum(config.objective)
+def lowest_value(minimum: float | None) -> float:
+    """The least that an evaluation can give, rounding aside; minus infinity where F* is not known."""
     return -math.inf if minimum is None else minimum - 1e-9 * (1.0 + abs(minimum))
 
 

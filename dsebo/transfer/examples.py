@@ -1,14 +1,18 @@
 """The runs that come with the package: imported at the first start, made by one command.
 
-    python -m dsebo.transfer.examples
+    python -m dsebo.transfer.examples [floors]
 
-runs them all again and writes `dsebo/data/bundled_runs.json.gz`.
+runs them all again and writes `dsebo/data/bundled_runs.json.gz`; then their floors, so that the first
+page is drawn with what is reachable, without torch. With `floors` only these.
 """
 
 from __future__ import annotations
 
+import base64
 import gzip
+import json
 import logging
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -17,15 +21,17 @@ from pathlib import Path
 from typing import Any
 
 from dsebo.config import RunConfig, parse_flat
+from dsebo.runs.data import read_run
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
+from dsebo.store.floors import floors_with_store, keep_floors, kept_floors
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
 
-NAME, TAG = "bundled_runs.json.gz", "example"
+NAME, FLOORS, TAG = "bundled_runs.json.gz", "bundled_floors.json.gz", "example"
 RUNS: tuple[tuple[str, dict[str, Any], int], ...] = (  # name, setting, repeats
     ("Sphere, the paper's setting", {}, 3),
     ("Sphere, β = 1", {"beta": 1.0}, 1),
@@ -46,11 +52,18 @@ def import_bundled(store: Store) -> list[str]:
     if not file.is_file() or store.count_runs() or store.count_runs(RunFilter(deleted=True)):
         return []
     try:
-        data = gzip.decompress(file.read_bytes())
-        return import_bytes(store, data, "bundled_runs.json", source=BUNDLED)
+        ids = import_bytes(store, _unpacked(NAME), "bundled_runs.json", source=BUNDLED)
+        if not kept_floors(store):
+            rows = json.loads(_unpacked(FLOORS))
+            keep_floors(store, [{**row, "z": base64.b64decode(row["z"])} for row in rows])
+        return ids
     except StoreError as error:  # an app without examples is better than none
         _log.warning("The bundled runs were not imported: %s", error)
         return []
+
+
+def _unpacked(name: str) -> bytes:
+    return gzip.decompress((files("dsebo.data") / name).read_bytes())
 
 
 def bundled_run(store: Store, config: RunConfig) -> str | None:
@@ -75,6 +88,20 @@ def make(runs: Sequence[tuple[str, dict[str, Any], int]] = RUNS) -> bytes:
     return gzip.compress(data, compresslevel=9, mtime=0)
 
 
+def make_floors(data: bytes) -> bytes:
+    """Compute what was reachable for each of these runs, and pack it."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.open(f"sqlite:///{folder}/floors.db")
+        for run_id in import_bytes(store, gzip.decompress(data), "bundled_runs.json", source=BUNDLED):
+            run = read_run(store, run_id)
+            if run.changes and run.started is not None:
+                config = RunConfig.parse(run.row.config)
+                floors_with_store(store, config, run.visited, run.started["checksum"])
+        rows = [{**row, "z": base64.b64encode(row["z"]).decode()} for row in kept_floors(store)]
+        store.close()
+    return gzip.compress(json.dumps(rows).encode(), compresslevel=9, mtime=0)
+
+
 def _wait(store: Store, ids: Sequence[str]) -> None:
     """Until all have finished; says how far it is."""
     said = -1
@@ -92,11 +119,13 @@ def _wait(store: Store, ids: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Make the bundle and write it into the package."""
-    data = make()
-    path = Path(str(files("dsebo.data") / NAME))
-    path.write_bytes(data)
-    print(f"{path.name}: {len(data) / 1e6:.2f} MB")
+    """Make both files and write them into the package."""
+    folder = Path(str(files("dsebo.data")))
+    if sys.argv[1:] != ["floors"]:
+        (folder / NAME).write_bytes(make())
+    (folder / FLOORS).write_bytes(make_floors((folder / NAME).read_bytes()))
+    for name in (NAME, FLOORS):
+        print(f"{name}: {(folder / name).stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

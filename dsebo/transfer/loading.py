@@ -23,7 +23,7 @@ from dsebo.settings import ImportLimits, Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
-from dsebo.store.schema import IMPORTED
+from dsebo.store.schema import BUNDLED, IMPORTED
 from dsebo.store.store import Store
 from dsebo.transfer.authors import LAYOUT, is_pair, parse_pairs
 from dsebo.transfer.bundle import Imported, parse_bundle
@@ -42,7 +42,7 @@ def import_bytes(
     """
     name = Path(filename).name or "file"
     _check_size(len(data), name)
-    return save(store, _parse(data, name), owner_hash(owner), source).ids
+    return save(store, _parse(data, name, ours=source == BUNDLED), owner_hash(owner), source).ids
 
 
 @dataclass(frozen=True)
@@ -185,14 +185,14 @@ def _own_groups(connection: Connection, wanted: set[str]) -> dict[str, str]:
     return {group: secrets.token_hex(8) if group in taken or not group else group for group in wanted}
 
 
-def _parse(data: bytes, name: str) -> list[Imported]:
+def _parse(data: bytes, name: str, ours: bool = False) -> list[Imported]:
     if data.startswith(b"PK"):
         return _many(_unzipped(data, name))
     if name.endswith(".csv"):
         raise StoreError(f"{name} is one file of several: give a zip of the folder, {LAYOUT}.")
     if not data.strip():
         raise StoreError(f"{name}, line 1: the file is empty.")
-    return parse_bundle(data, name)
+    return parse_bundle(data, name, ours)
 
 
 def _many(files: Mapping[str, bytes]) -> list[Imported]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit import runtime
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -42,6 +43,16 @@ export default function () {
 """
 
 
+_FETCH = """
+export default function ({ data }) {
+  if (window.dseboLibrary) return;
+  window.dseboLibrary = document.createElement("script");
+  window.dseboLibrary.src = data;
+  document.head.appendChild(window.dseboLibrary);
+}
+"""
+
+
 def _calling(function: str) -> str:
     """A component's code: it calls what came with the library, as soon as that is there."""
     return f"""
@@ -65,11 +76,11 @@ def plotly_js() -> str:
 
 
 @cache
-def _library_source() -> str:
+def _library_source() -> bytes:
     ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js", "symbols.js")]
     known = {"everywhere": explained(GLOSSARY), "section5": explained(SECTION_5)}
     glossary = f"window.dseboGlossary = {json.dumps(known)};"
-    return "\n".join([plotly_js(), theme.script(), glossary, *ours, "export default function () {}"])
+    return "\n".join([plotly_js(), "(function () {", theme.script(), glossary, *ours, "})();"]).encode()
 
 
 @cache
@@ -87,14 +98,17 @@ def icon() -> str:
 
 
 def load() -> None:
-    """Give the page its style and plotly.js, once: an element that never changes is sent once per tab.
+    """Give the page its style, and its library: plotly.js and ours.
 
-    The library is a component of its own, outside every fragment, as a component's code goes along
-    with each of its updates.
+    The library is a file that the browser fetches beside the page: as a component's own code it would
+    come before the first words, and take seconds to get through.
     """
     with st.container(key="page-style"):
         st.html(f"<style>{_read('style.css')}</style>")
-    _component("plotly_library", js=_library_source())(key="plotly_library", height=1)
+    files = runtime.get_instance().media_file_mgr
+    place = files.add(_library_source(), "text/javascript", "library", "dsebo.js")
+    base = st.get_option("server.baseUrlPath").strip("/")
+    _component("library", js=_FETCH)(key="library", data=f"/{base}{place}" if base else place, height=1)
 
 
 def deny_not_found() -> None:

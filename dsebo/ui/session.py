@@ -44,7 +44,6 @@ def _resource() -> RunManager:
     if _manager is None:
         from dsebo.transfer.examples import import_bundled
 
-        threading.Thread(target=_import_engine, name="dsebo-imports", daemon=True).start()
         raise_open_files()
         store = Store.open()
         import_bundled(store)
@@ -52,11 +51,14 @@ def _resource() -> RunManager:
     return _manager
 
 
-def _import_engine() -> None:
-    """Load what the first run needs, and takes seconds, while the first page is drawn.
+@st.cache_resource(show_spinner=False)
+def get_ready() -> None:
+    """Once the first page stands: load what the first run needs, which takes seconds."""
+    threading.Thread(target=_import_engine, name="dsebo-imports", daemon=True).start()
 
-    Then, once the page stands, see how fast this machine is.
-    """
+
+def _import_engine() -> None:
+    """Then, once these have come, see how fast this machine is."""
     import botorch.models
     import botorch.test_functions  # noqa: F401
 

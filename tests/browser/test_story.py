@@ -42,25 +42,23 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
     page.get_by_role("dialog").wait_for(state="detached")  # nothing says that there is no such page
 
 
-@pytest.mark.parametrize(
-    ("old", "place", "words"),
-    [
-        ("embedding?run={}", "/?", "x = S z uses the first"),
-        ("runs", "/experiments", "Deleted ones"),
-        ("compare?runs={}", "/experiments?", "Group by"),
-        ("race?methods=dsebo,random", "/experiments?", "2 methods × 3 seeds = 6"),
-        ("sweep?vary=beta=2,6", "/experiments?", "What varies"),
-        ("theory", "/learn?", "What the O* hides"),
-        ("lessons?lesson=2-expansion", "/learn?", "What an expansion is"),
-    ],
+OLD = (
+    ("embedding?run={}", "/?", "x = S z uses the first"),
+    ("runs", "/experiments", "Deleted ones"),
+    ("compare?runs={}", "/experiments?", "Group by"),
+    ("race?methods=dsebo,random", "/experiments?", "2 methods × 3 seeds = 6"),
+    ("sweep?vary=beta=2,6", "/experiments?", "What varies"),
+    ("theory", "/learn?", "What the O* hides"),
+    ("lessons?lesson=2-expansion", "/learn?", "What an expansion is"),
 )
-def test_an_old_address_leads_on(
-    old: str, place: str, words: str, server: str, page: Any, example: str
-) -> None:
-    page.goto(f"{server}/{old.format(example)}")
-    page.get_by_text(words).first.wait_for()
-    assert page.url.startswith(server + place)
-    assert page.get_by_test_id("stTopNavLink").count() == 4
+
+
+def test_old_addresses_lead_on(server: str, page: Any, example: str) -> None:
+    for old, place, words in OLD:
+        page.goto(f"{server}/{old.format(example)}")
+        page.get_by_text(words).first.wait_for()
+        assert page.url.startswith(server + place), old
+        assert page.get_by_test_id("stTopNavLink").count() == 4
 
 
 def test_an_old_link_fills_the_form(server: str, page: Any) -> None:

@@ -54,6 +54,7 @@ def at_work(store: Store) -> dict[int, str]:
         return {int(row.lease_pid): str(row.id) for row in connection.execute(chosen)}
 
 
+@pytest.mark.slow
 def test_a_killed_worker_of_a_cluster_costs_nothing(cluster: Cluster, shared: Store) -> None:
     sweep = spec(seeds="1-3", budget=30)
     sweep_id = create_experiment(shared, sweep)

@@ -67,18 +67,12 @@ def is_on() -> bool:
 
 def status(data: RunData) -> FloorStatus:
     """What is known of the floors of a run; NoFloor where it has none."""
-    dims = visited(data)
+    dims = data.visited
     config = RunConfig.parse(data.row.config)
     applies(config)
     if data.started is None or not dims:
         return FloorStatus({}, 0)
     return service().want(config, dims, data.started["checksum"] or "")
-
-
-def visited(data: RunData) -> list[int]:
-    """The dimensions that a run has come to, the next one among them."""
-    dims = {int(d) for d in data.evaluations["d"].dropna().unique()}
-    return sorted(dims | {c["d_to"] for c in data.changes})
 
 
 def with_floor(data: RunData) -> RunData:
