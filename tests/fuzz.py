@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import random
+import signal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import typer
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts.compare import figure_of_groups, groups_of
@@ -50,15 +52,26 @@ VALUES: tuple[Any, ...] = (
 )
 QUICK = ("random", "centre", "dsebo")  # methods whose runs take no time
 SMALL = ("--D", "40", "--d-e", "4", "--d-h", "12")
+MOST_SECONDS = 60  # of one command
 LAST = ("--budget", "3", "--d-e", "4", "--D", "40")  # whatever was given before: nothing takes long
+
+
+class TookTooLong(AssertionError):
+    """A command that should have ended by now."""
+
+
+@cache
+def commands() -> Any:
+    """The terminal's commands, put together once: that takes longer than most of them."""
+    return typer.main.get_command(app)
 
 
 def command_line(chance: random.Random, ids: list[str], folder: Path) -> list[str]:
     """A command with some of its flags, and values that may or may not be meant for them."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    name = chance.choice([*commands, "nonsense"])
+    each = commands().commands
+    name = chance.choice([*each, "nonsense"])
     words = [name]
-    known = commands[name].params if name in commands else []
+    known = each[name].params if name in each else []
     flags = [flag for option in known for flag in option.opts if flag.startswith("-")]
     takes_settings = "--beta" in flags
     values = (*TEXTS, *QUICK, "sphere", "ackley", *ids, ids[0][:4], str(folder), str(folder / "out.json"))
@@ -80,7 +93,17 @@ def command_line(chance: random.Random, ids: list[str], folder: Path) -> list[st
 
 def check_command_line(words: list[str]) -> str:
     """Run it; an AssertionError where it shows a traceback, or writes control characters. How it ended."""
-    shown = CliRunner().invoke(app, words)
+
+    def end(*_: Any) -> None:
+        raise TookTooLong(words)
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(MOST_SECONDS)
+    try:
+        shown = CliRunner().invoke(commands(), words)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
     assert shown.exception is None or isinstance(shown.exception, SystemExit), (words, shown.exception)
     assert shown.exit_code in (0, 1, 2), (words, shown.exit_code, shown.output)
     assert "Traceback" not in shown.output, (words, shown.output)

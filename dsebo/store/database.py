@@ -39,6 +39,8 @@ def resolve(url: str | None) -> URL:
     if "://" not in given:
         given = f"sqlite:///{Path(given).expanduser()}"
     try:
+        if "\x00" in given:
+            raise ValueError("no file and no server has such a name")
         parsed = make_url(given)
     except (exc.ArgumentError, ValueError):
         allowed = "a database address such as sqlite:///runs.db or postgresql://user@host/name"

@@ -30,6 +30,7 @@ from dsebo.transfer.bundle import Imported, parse_bundle
 
 MAX_BYTES = 64_000_000  # of a file, and of all that a zip or folder holds
 MAX_FILES = 20_000
+MAX_LOOKED_AT = 50_000  # files and folders of a folder, whatever they are: nobody means a whole disk
 _DAY = 86_400.0
 
 
@@ -243,14 +244,15 @@ def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo, name: str) -> bytes:
 
 def _folder(path: Path) -> dict[str, bytes]:
     found, total = {}, 0
-    for file in sorted(path.resolve().rglob("*")):
+    for looked_at, file in enumerate(path.resolve().rglob("*")):
+        _check_count(looked_at, str(path), MAX_LOOKED_AT)
         if not _wanted(file.as_posix()) or not file.is_file():
             continue
         total += file.stat().st_size
         _check_size(total, str(path))
         found[file.as_posix()] = file.read_bytes()
         _check_count(len(found), str(path))
-    return found
+    return dict(sorted(found.items()))
 
 
 def _pair(path: Path) -> dict[str, bytes]:
@@ -270,6 +272,6 @@ def _check_size(size: int, name: str) -> None:
         raise StoreError(f"{name} has {size / 1e6:.1f} MB, over the limit of {MAX_BYTES / 1e6:.0f} MB.")
 
 
-def _check_count(count: int, name: str) -> None:
-    if count > MAX_FILES:
-        raise StoreError(f"{name} holds {count} files, over the limit of {MAX_FILES}.")
+def _check_count(count: int, name: str, limit: int = MAX_FILES) -> None:
+    if count > limit:
+        raise StoreError(f"{name} holds {count} files, over the limit of {limit}.")

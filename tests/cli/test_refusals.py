@@ -24,6 +24,7 @@ SMALL = "--D 40 --d-e 4 --budget 12"
 BAD = [
     "--nonsense",
     "simplex",
+    "runs --db \0",
     "app --port 0",
     "app --port many",
     "figure",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from dsebo.settings import Settings
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import owner_hash
 from dsebo.store.store import Store
-from dsebo.transfer import ImportDesk, import_bytes
+from dsebo.transfer import ImportDesk, import_bytes, loading
 from dsebo.transfer.authors import MAX_CENTRE_D
 from tests.small import wait_state
 from tests.transfer.files import DIMS, VALUES, attempt, pair, rows, zipped
@@ -215,3 +216,11 @@ def test_a_class_uploads_5_mb_at_most(store: Store) -> None:
     assert settings.import_limits.upload_mb == 5
     with pytest.raises(StoreError, match=r"5\.1 MB, over the limit of 5 MB"):
         ImportDesk().take(store, settings, b" " * 5_100_000, "x.json", "anna")
+
+
+def test_nobody_means_a_whole_disk(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "MAX_LOOKED_AT", 3)
+    for name in "abcde":
+        (tmp_path / name).touch()
+    with pytest.raises(StoreError, match="holds 4 files, over the limit of 3"):
+        loading.import_path(store, tmp_path)
