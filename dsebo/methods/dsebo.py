@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.embedding import SharedEmbedding, pad
+from dsebo.embedding import SharedEmbedding
 from dsebo.events import Event, RegionChanged
 from dsebo.expansion import (
     PROBED_IN,
@@ -261,6 +261,7 @@ class DSEBO(Optimizer):
         self.starts_at_centre = config.first_point == "centre"
         self.region = Region(FIRST) if config.region else None
         self.probes: Probes | None = None  # once they have begun
+        self._padded, self._n_padded = np.zeros((0, config.d_h)), 0
         self._fork_point: dict[str, Any] | None = None
 
     @property
@@ -402,8 +403,14 @@ class DSEBO(Optimizer):
 
     def _shared_data(self) -> Array:
         """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""
-        d = self.d
-        return np.stack([pad(z, d) for z in self.observed.points])
+        points, known = self.observed.points, len(self._padded)
+        if len(points) > known:  # room for as many again: a row is written once, not at every step
+            more = np.zeros((max(64, len(points)), self.strategy.d_h))
+            self._padded = np.vstack([self._padded, more])
+        for row in range(self._n_padded, len(points)):
+            self._padded[row, : points[row].size] = points[row]
+        self._n_padded = len(points)
+        return np.ascontiguousarray(self._padded[: len(points), : self.d])
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z)."""
@@ -421,6 +428,7 @@ class DSEBO(Optimizer):
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
+        self._padded, self._n_padded = np.zeros((0, self.strategy.d_h)), 0
         self.progress = Progress.from_json(state["progress"])
         self.surrogate.load_state_dict(state["surrogate"])
         if self.region is not None and "region" in state:  # a fork may have one where its parent has none

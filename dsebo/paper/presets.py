@@ -97,7 +97,7 @@ PRESETS: tuple[Preset, ...] = (
     _preset(
         "variant",
         "The paper's rules and ours",
-        "Waiting for the slopes, or growing steadily until more dimensions no longer pay: which ends lower?",
+        "Waiting for the slopes, or growing every few evaluations whatever they gained: which ends lower?",
         PAPER_BUDGET,
         {"variant": ["paper", "adaptive"], "function": list(PAPER_FUNCTIONS)},
     ),

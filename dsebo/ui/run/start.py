@@ -90,7 +90,7 @@ PRESETS = (
     Preset(
         "adaptive",
         "Our own rules",
-        "No waiting: the subspace grows steadily and stops where more dimensions no longer pay.",
+        "No waiting: from the centre on, the subspace grows every few evaluations, whatever they gained.",
         {"variant": "adaptive"},
     ),
 )
