@@ -28,7 +28,8 @@ class BaxusConfig(RegionConfig):
     """BAxUS: a trust region in subspaces that split their bins."""
 
     label = "BAxUS"
-    coefficients = Coefficients(n2_d=121, n3=133)
+    # By hand, within 1.4 of what was measured: the fit lets short runs at D = 5000 spoil the others.
+    coefficients = Coefficients(n=8e6, n_D=5e3, n2_d=917)
 
     method: Literal["baxus"] = "baxus"
     b: int = setting(3, "New bins per split", symbol="b", ge=1, le=1000)
@@ -40,8 +41,8 @@ class BaxusConfig(RegionConfig):
         return BAxUS(self, D, budget, seed)
 
     def model_dimension(self, D: int) -> float:
-        """The last split comes late, if at all."""
-        return D / 4
+        """What a usual budget comes to: the last splits come late, if at all."""
+        return min(D, 60)
 
 
 def first_dimension(D: int, b: int) -> tuple[int, int]:
