@@ -63,7 +63,7 @@ def _of_run(store: Store, run_id: str) -> tuple[RunConfig, list[int], str | None
     d = store.evaluations(row.id)["d"].dropna()
     started = store.started(row.id)
     checksum = started["checksum"] if started else None
-    return RunConfig.parse(row.config), sorted({int(value) for value in d}), checksum
+    return row.parsed, sorted({int(value) for value in d}), checksum
 
 
 def _grid(config: RunConfig) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NewType, TypeVar
 import orjson
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
+from dsebo.config import RunConfig
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, Holder, shown_state
@@ -88,6 +89,11 @@ class RunRow(NamedTuple):
         """Its config as nested dicts."""
         config: dict[str, Any] = orjson.loads(self.config_json)
         return config
+
+    @property
+    def parsed(self) -> RunConfig:
+        """Its config, checked; ConfigError where its method or function is unknown here."""
+        return RunConfig.from_json(self.config_json)
 
 
 ORDERS = tuple(name for name in RunRow._fields if not name.endswith("_json"))

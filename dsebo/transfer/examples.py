@@ -70,7 +70,7 @@ def bundled_run(store: Store, config: RunConfig) -> str | None:
     """The id of the run of that config that came with the package; None where it is no longer there."""
     rows = store.list_runs(RunFilter(tags=[TAG], functions=[config.objective.name]))
     bundled = (row for row in rows if row.source == BUNDLED and row.budget == config.budget)
-    return next((row.id for row in bundled if RunConfig.parse(row.config) == config), None)
+    return next((row.id for row in bundled if row.parsed == config), None)
 
 
 def make(runs: Sequence[tuple[str, dict[str, Any], int]] = RUNS) -> bytes:
@@ -95,7 +95,7 @@ def make_floors(data: bytes) -> bytes:
         for run_id in import_bytes(store, gzip.decompress(data), "bundled_runs.json", source=BUNDLED):
             run = read_run(store, run_id)
             if run.changes and run.started is not None:
-                config = RunConfig.parse(run.row.config)
+                config = run.row.parsed
                 floors_with_store(store, config, run.visited, run.started["checksum"])
         rows = [{**row, "z": base64.b64encode(row["z"]).decode()} for row in kept_floors(store)]
         store.close()

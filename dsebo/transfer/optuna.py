@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from dsebo.config import RunConfig
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
@@ -89,7 +88,7 @@ def _parameters(store: Store, row: RunRow) -> list[dict[str, float]]:
             .order_by(table.c.t)
         ).all()
     in_subspace = row.method == "dsebo"
-    small = RunConfig.parse(row.config).D <= MAX_PARAMETERS
+    small = row.parsed.D <= MAX_PARAMETERS
     parameters: list[dict[str, float]] = []
     for evaluation in rows:
         if evaluation.z is None or not (in_subspace or small):

@@ -14,7 +14,6 @@ from dsebo.charts.compare import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
-from dsebo.config import RunConfig
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.runs.data import RunData
 from dsebo.store.classroom import done_by, mark_done, predictions, record
@@ -226,7 +225,7 @@ def _answers(run: LessonRun, row: RunRow) -> bool:
     """Whether a stored run is the one that a lesson asks for."""
     if run.config is None:  # the teacher's choice, whatever it is
         return row.id.startswith(run.run_id or "-")
-    same = RunConfig.parse(row.config) == run.config and row.budget == run.config.budget
+    same = row.parsed == run.config and row.budget == run.config.budget
     return same and (row.source == BUNDLED if run.bundled else not row.imported)
 
 

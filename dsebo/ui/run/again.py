@@ -78,7 +78,7 @@ def _asked(
 
 def run_again(row: RunRow) -> None:
     """The same run with one setting changed."""
-    config = RunConfig.parse(row.config)
+    config = row.parsed
     specs = {spec.name: spec for spec in launch_fields(row.method, config.objective.name)}
     names = [*(name for name in FIRST if name in specs), *(name for name in specs if name not in FIRST)]
     names = [name for name in names if name not in (*OF_LAUNCH, "function", "method")]
@@ -112,7 +112,7 @@ def take_advice(data: RunData, t: str | int | None) -> None:
 
 def _launch(row: RunRow, changes: Mapping[str, Any]) -> None:
     """The same run with these settings, this one behind it."""
-    settings = {**flat_config(RunConfig.parse(row.config)), **changes}
+    settings = {**flat_config(row.parsed), **changes}
     _start(
         lambda: session.manager().launch(
             parse_flat(settings), owner=session.owner(), speed=row.speed, ghost=row.id

@@ -11,7 +11,6 @@ from dsebo.analysis.floor import NoFloor, applies
 from dsebo.analysis.verdicts import floor_line, lowered, verdicts
 from dsebo.charts import theme
 from dsebo.charts.explain import VERDICT
-from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
 from dsebo.runs.floor_service import FloorService, FloorStatus
 from dsebo.runs.manager import RunManager
@@ -68,7 +67,7 @@ def is_on() -> bool:
 def status(data: RunData) -> FloorStatus:
     """What is known of the floors of a run; NoFloor where it has none."""
     dims = data.visited
-    config = RunConfig.parse(data.row.config)
+    config = data.row.parsed
     applies(config)
     if data.started is None or not dims:
         return FloorStatus({}, 0)

@@ -126,7 +126,7 @@ def _changes_of(run_id: str) -> Changes:
         raise
     except StoreError:  # the page says so where the run would be
         return {}
-    return {**flat_config(RunConfig.parse(row.config)), "speed": row.speed}
+    return {**flat_config(row.parsed), "speed": row.speed}
 
 
 @dataclass(frozen=True)
