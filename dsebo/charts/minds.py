@@ -71,7 +71,8 @@ def _drawn(rows: Rows, budget: int) -> Sketch:
             )
             continue
         layout[f"xaxis{number}"] = theme.iteration_axis(budget, f"y{number}")
-        for (name, values), colour in zip(row.series.items(), colours, strict=False):
+        # The first on top, and thinner: where a map learns nothing, its error is the variance.
+        for (name, values), colour in reversed(list(zip(row.series.items(), colours, strict=False))):
             sketch.scatter(
                 x=list(row.t),
                 y=list(values),
@@ -79,7 +80,7 @@ def _drawn(rows: Rows, budget: int) -> Sketch:
                 name=name,
                 mode="lines+markers",
                 hovertemplate=f"{name} %{{y:.4~g}}",
-                line={"color": colour, "shape": "hv"},
+                line={"color": colour, "shape": "hv", "width": 2 if colour == theme.BLUE else 4},
                 marker={"size": 5},
             )
     return sketch
@@ -93,7 +94,7 @@ def _over_time(title: str, events: Sequence[Event], **fields: str) -> Lines:
 
 def _variables(event: Event) -> Bars:
     return Bars(
-        "The variables that matter most: share of all relevance",
+        "Variables that matter most: share of relevance",
         [f"x{i}" for i in event["variables"]],
         event["shares"],
     )
@@ -109,13 +110,18 @@ def _walls(events: Sequence[Event]) -> Rows:
     return [
         _variables(events[-1]),
         _over_time("How far out the point lies: 1 is on a wall of the box", events, gauge="gauge"),
-        _over_time("Walls that it touches", events, walls="tight", directions_in_use="directions"),
+        _over_time(
+            "Walls it touches, directions in use (grey)",
+            events,
+            walls="tight",
+            directions_in_use="directions",
+        ),
     ]
 
 
 def _retrained(events: Sequence[Event]) -> Rows:
     now = events[-1]
-    error = "Error of the map (blue) and variance of the points (grey): below it, something is learnt"
+    error = "Error of the map, variance of points (grey)"
     return [
         Bars("Loss of the last training, from first to last", _numbers(now["losses"]), now["losses"]),
         _over_time(error, events, error="error", variance="variance"),
@@ -125,10 +131,14 @@ def _retrained(events: Sequence[Event]) -> Rows:
 
 def _structure(events: Sequence[Event]) -> Rows:
     now = events[-1]
-    rows: Rows = [
-        Bars("The parts that weigh most", [_name(part) for part in now["members"]], now["weights"]),
-        _over_time("Number of parts", events, parts="parts"),
-    ]
+    rows: Rows = [Bars("The parts that weigh most", [_name(part) for part in now["members"]], now["weights"])]
+    if len({event["parts"] for event in events}) > 1:
+        rows.append(_over_time("Number of parts", events, parts="parts"))
+    else:  # a forest has as many at every step
+        heaviest = [event["weights"][0] if event["weights"] else None for event in events]
+        rows.append(
+            Lines("Weight of the heaviest part", [event["t"] for event in events], {"weight": heaviest})
+        )
     return rows + _agreement(events) if now["gaps"] else rows
 
 
@@ -137,12 +147,12 @@ def _agreement(events: Sequence[Event]) -> Rows:
     now = events[-1]
     ends = [event["gaps"][-1] if event["gaps"] else None for event in events]
     rows: Rows = [
-        Bars("How far apart the copies of a point are, round by round", _numbers(now["gaps"]), now["gaps"]),
-        Lines("How far apart they are after the last round", [event["t"] for event in events], {"gap": ends}),
+        Bars("Gap between copies of the point, by round", _numbers(now["gaps"]), now["gaps"]),
+        Lines("Gap after the last round", [event["t"] for event in events], {"gap": ends}),
     ]
     if now.get("disputed"):  # of a later version than the event may be
         names = [f"x{i}" for i in now["disputed"]]
-        rows.append(Bars("The variables whose copies are furthest apart", names, now["disputes"]))
+        rows.append(Bars("Variables whose copies are furthest apart", names, now["disputes"]))
     return rows
 
 
@@ -163,8 +173,9 @@ def _numbers(values: Sequence[Any]) -> list[str]:
 
 
 def _name(variables: Sequence[int]) -> str:
-    shown = " + ".join(f"x{i}" for i in variables[:2])
-    return shown if len(variables) <= 2 else f"{shown} + {len(variables) - 2}"
+    """Line by line: side by side, ten names would be turned and cut."""
+    more = [f"+ {len(variables) - 2}"] if len(variables) > 2 else []
+    return "<br>".join([*(f"x{i}" for i in variables[:2]), *more])
 
 
 _ROWS: dict[str, Callable[[Sequence[Event]], Rows]] = {

@@ -45,10 +45,10 @@ class DumboConfig(MethodConfig):
     coefficients = Coefficients(n=4.55e7, n_D=2.11e4, n2_d=676, n3_d=1.51)
 
     method: Literal["dumbo"] = "dumbo"
-    decompositions: int = setting(5, "Decompositions", symbol="K", ge=1, le=50)
+    decompositions: int = setting(5, "Decompositions", ge=1, le=50)
     """How many ways to divide the variables into parts are used at once, each with a point of its own. 1: no
     agreement is needed, and all hangs on one of them. Try 3, 5."""
-    d_max: int = setting(20, "Largest part", symbol="d_max", ge=1, le=MAX_D)
+    d_max: int = setting(20, "Largest part", ge=1, le=MAX_D)
     """How many variables may act together. 1: a sum of functions of one variable each. Default D up to 50
     variables, then 20."""
     beta_scale: float = setting(1.0, "Exploration", symbol="β", ge=0, le=1e6)
@@ -317,17 +317,18 @@ def _told(step: Step, now: Sum, config: DumboConfig) -> StructureChanged:
     weights = np.exp(now.variance)
     most = np.argsort(-weights, kind="stable")[:10]
     apart = np.argsort(-step.agreement.apart, kind="stable")[:10]
-    largest = max(part.size for part in now.parts)
+    F, largest = len(now.parts), max(part.size for part in now.parts)
+    parts = f"{F} parts, the largest of {largest}" if F > 1 else f"one part of all {largest} variables"
     agreed = "agree" if step.agreement.agreed(config.tolerance) else "do not agree yet"
     text = (
-        f"Evaluation {step.t}: parts {len(now.parts)}, the largest of {largest} variables; "
+        f"Evaluation {step.t}: {parts}; "
         f"{step.accepted} of {config.decompositions - 1} moves accepted, log likelihood "
         f"{step.likelihoods[0]:.4g} → {step.likelihoods[1]:.4g}. After round {len(gaps)} the copies "
         f"{agreed}: at most {gaps[-1]:.2g} of the box from their mean."
     )
     return StructureChanged(
         step.t,
-        len(now.parts),
+        F,
         tuple(tuple(int(i) for i in now.parts[f][:10]) for f in most),
         tuple(float(share) for share in weights[most] / weights.sum()),
         gaps,
