@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -22,15 +23,17 @@ class Refresh:
 
 
 class Browser:
-    """One tab."""
+    """One tab. `options`: of the connection, as the address that it comes from."""
 
-    def __init__(self, port: int, query: str = "", page: str = "") -> None:
+    def __init__(self, port: int, query: str = "", page: str = "", **options: Any) -> None:
         self.query, self.page = query, page
         self.fragment = ""
         self.every = 0.0
         self.buttons: dict[str, str] = {}
+        self.said: list[str] = []  # warnings and errors of the last exchange
         self._kept: set[str] = set()  # large elements that need not be sent again
-        self._socket = connect(f"ws://127.0.0.1:{port}/_stcore/stream", max_size=None, compression=None)
+        address = f"ws://127.0.0.1:{port}/_stcore/stream"
+        self._socket = connect(address, max_size=None, compression=None, **options)
 
     def open(self) -> Refresh:
         """Draw the whole page."""
@@ -57,6 +60,7 @@ class Browser:
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page
         message.rerun_script.cached_message_hashes.extend(self._kept)
+        self.said = []
         began, size = time.perf_counter(), 0
         self._socket.send(message.SerializeToString())
         finished = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
@@ -75,6 +79,9 @@ class Browser:
             self._kept.add(answer.hash)
         if kind == "page_info_changed":
             self.query = answer.page_info_changed.query_string
+        elif kind == "delta" and answer.delta.new_element.WhichOneof("type") in ("alert", "exception"):
+            element = answer.delta.new_element
+            self.said.append(element.alert.body or element.exception.message)
         elif kind == "delta" and answer.delta.new_element.WhichOneof("type") == "button":
             button = answer.delta.new_element.button
             self.buttons[button.label] = button.id

@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[1]
 
 
 class Server:
-    """The app on a free port, with a store of its own."""
+    """The app on a free port, with a store of its own or that at `url`."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, url: str = "") -> None:
         self.database = f"{folder}/runs.db"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -24,7 +24,7 @@ class Server:
         (Path(folder) / "settings.toml").touch()
         env = {
             **os.environ,
-            "DSEBO_DB": f"sqlite:///{self.database}",
+            "DSEBO_DB": url or f"sqlite:///{self.database}",
             "DSEBO_SETTINGS": f"{folder}/settings.toml",
         }
         command = [

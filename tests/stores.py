@@ -225,3 +225,26 @@ def many_runs(store: Store, count: int) -> None:
         connection.execute(
             update(schema.run).values(state="finished", best=1.25, d=37, n_done=500, seconds=12.5)
         )
+
+
+@contextmanager
+def little_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+    """A file system of its own that is soon full; skipped where none may be mounted."""
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(words, capture_output=True).returncode:
+        pytest.skip("No file system may be mounted here.")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> None:
+    """Leave no room where that folder is."""
+    with (folder / "filler").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            return

@@ -303,7 +303,7 @@ def test_the_store_is_kept_in_the_users_data_folder(tmp_path: Path, monkeypatch:
 
 
 def test_a_long_list_is_read_whole(store: Store) -> None:
-    """How long it takes is measured in benchmarks/runs_proof.py."""
+    """How long it takes is measured in benchmarks/runs_proof."""
     many_runs(store, 2_000)
     rows = store.list_runs()
     assert len({row.id for row in rows}) == 2_000

@@ -1,0 +1,121 @@
+"""A class of 40 beside a script, behind a proxy, and with few open files."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.browsers import Browser
+from dsebo.config import RunConfig
+from dsebo.runs.admission import Admission
+from dsebo.runs.manager import RunManager
+from dsebo.settings import Settings
+from dsebo.store.rows import RunFilter
+from dsebo.store.store import Store
+from tests.processes import anywhere, dsebo, free_port, start
+from tests.small import small, wait_for, wait_state
+
+
+def a_class(folder: Path) -> None:
+    """40 students join and launch within a minute, beside a script with 18 owners."""
+    settings = Settings(mode="class", lecturer_token="t" * 16, join_code="c" * 10, slots=2)
+    store = Store.open(str(folder / "class.db"))
+    manager = RunManager(store, settings)
+    door = Admission(settings, store)
+    wait_state(store, manager.launch(small(budget=8))[0], "finished", seconds=60)  # what is imported once
+    for token in [door.admit("", settings.join_code, "192.0.2.1") for _ in range(18)]:
+        large = RunConfig.parse({"objective": {"D": 20_000}, "optimizer": {"d_h": 200}, "budget": 300})
+        manager.launch(large.seeds(4), owner=token)
+        manager.launch(small(budget=2000, method="random").seeds(20), owner=token, speed=0.05)
+        manager.launch(small(budget=2000, method="random").seeds(20), owner=token, paused=True)
+    config = RunConfig.parse({"objective": {"name": "sphere", "D": 1000}, "budget": 60})
+    students: dict[str, _Student] = {}
+    began = time.monotonic()
+    for number in range(40):
+        student = _Student(time.monotonic())
+        token = door.admit("", settings.join_code, "192.0.2.1")
+        students[manager.launch(config, owner=token)[0]] = student
+        while time.monotonic() < began + 1.2 * (number + 1):
+            _watch(store, students)
+    joined = time.monotonic() - began
+    while not all(student.n_done == config.budget for student in students.values()):
+        assert time.monotonic() < began + 300, "a student's run has not ended"
+        _watch(store, students)
+    waited = sorted(student.first_point for student in students.values())
+    longest = max(student.longest for student in students.values())
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    manager.close(10.0)
+    store.close()
+    print(
+        f"class: 40 students joined and launched in {joined:.0f} s beside a script with 792 runs; "
+        f"first point after {waited[20]:.1f} s in the median and {waited[-1]:.1f} s at most (limit 5 s), "
+        f"{longest:.1f} s at most without a new one (limit 10 s), none refused; "
+        f"at most {most:.0f} MB (limit 2000 MB)"
+    )
+    assert joined < 60
+    assert waited[-1] < 5
+    assert longest < 10
+    assert most < 2000
+
+
+@dataclass
+class _Student:
+    """What one student waits for."""
+
+    since: float  # the launch or the last new point
+    n_done: int = 0
+    first_point: float = 0.0
+    longest: float = 0.0
+
+
+def _watch(store: Store, students: dict[str, _Student]) -> None:
+    """Note who has new points; then wait a little."""
+    for row in store.list_runs(RunFilter(ids=list(students))):
+        student, now = students[row.id], time.monotonic()
+        if row.n_done == student.n_done:
+            continue
+        waited = now - student.since
+        student.first_point = student.first_point or waited
+        student.n_done, student.since, student.longest = row.n_done, now, max(waited, student.longest)
+    time.sleep(0.05)
+
+
+FILES, LOADS = 256, 120
+
+
+def files(folder: Path) -> None:
+    """120 quick page loads where 256 files may be open, and no more can be asked for."""
+    port, pages = free_port(), ("learn", "", "experiments", "paper")
+    env = {**anywhere(), "DSEBO_DB": f"sqlite:///{folder}/runs.db", "DSEBO_SETTINGS": f"{folder}/none.toml"}
+    (folder / "none.toml").touch()
+    words = ["prlimit", f"--nofile={FILES}:{FILES}", *dsebo("app", "--port", str(port), "--no-browser")]
+    app = start(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: _answers(port), 60)
+        children = Path(f"/proc/{app.pid}/task/{app.pid}/children").read_text().split()
+        most = 0
+        for number in range(LOADS):
+            browser = Browser(port, page=pages[number % len(pages)])
+            browser.open()
+            assert not browser.said, browser.said
+            browser.close()
+            most = max(most, len(os.listdir(f"/proc/{children[0]}/fd")))
+    finally:
+        app.terminate()
+        app.wait(30)
+    print(
+        f"files: {LOADS} page loads with {FILES} open files allowed, none refused; at most {most} were open"
+    )
+
+
+def _answers(port: int) -> bool:
+    try:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5)
+    except OSError:
+        return False
+    return True
