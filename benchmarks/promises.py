@@ -35,7 +35,7 @@ from dsebo.runs.slots import CoreTokens, FairSlots
 from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.store import Store
-from dsebo.ui.experiments.form import VARY
+from dsebo.ui.experiments.vary_form import VARY
 from objectives.embedded import EmbeddedFunction
 from tests.experiments import frames
 from tests.experiments.helpers import make

@@ -26,8 +26,8 @@ _TEXT_TOP = 0.97
 
 
 def grid_figure(frame: pd.DataFrame, axes: Sequence[str]) -> go.Figure:
-    """One axis: tiles one after another. Two: a tile for each pair of values, on both axes."""
-    grid = _along(frame, axes) if len(axes) == 1 else _crossed(frame, axes)
+    """Two axes: a tile for each pair of values, on both. Else tiles one after another."""
+    grid = _crossed(frame, axes) if len(axes) == 2 else _along(frame, axes)
     layout = theme.base_layout(HEAD + TILE * grid.rows + grid.foot)
     layout["margin"] = {"l": grid.left, "r": 8, "t": HEAD, "b": grid.foot}
     layout |= {

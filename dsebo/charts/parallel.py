@@ -17,7 +17,7 @@ FROM_AXES = 3  # fewer are better seen on a plane
 
 
 def parallel_figure(
-    settings: Sequence[Mapping[str, Any]], names: Sequence[str], best: Sequence[float]
+    settings: Sequence[Mapping[Any, Any]], names: Sequence[str], best: Sequence[float]
 ) -> go.Figure:
     """An axis for each setting and one for the best value, which also colours the lines.
 

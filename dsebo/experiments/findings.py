@@ -62,7 +62,7 @@ def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
     Args:
         frame: A row for each planned run: cell, a column for each axis, seed, state, best,
             minimum, at_centre.
-        axes: The names of one or two swept fields.
+        axes: The names of the swept fields.
     """
     done = finished(frame)
     if "function" in axes:
@@ -70,7 +70,7 @@ def report(frame: pd.DataFrame, axes: Sequence[str]) -> Report:
     finding = _sentences(frame, done, axes)
     texts = [*finding.texts, *_own_centres(frame, axes)]
     summed = _summed(frame, Finding(texts, True, finding.ratio) if finding.tested else finding)
-    return replace(summed, lead=lead(done, axes))
+    return replace(summed, lead="" if len(axes) > 1 and finding.tested else lead(done, axes))
 
 
 def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]) -> Report:
@@ -116,12 +116,18 @@ def lead(done: pd.DataFrame, axes: Sequence[str]) -> str:
     A race is read by its means, as its standings are; what varies a setting by its medians, as its
     charts are.
     """
-    if len(axes) != 1 or done[axes[0]].nunique() < 2:
+    if done["cell"].nunique() < 2:
         return ""
-    axis, race = axes[0], axes[0] == "method"
-    values = done.groupby(axis, sort=False)["best"]
-    ranked = (values.mean() if race else values.median()).sort_values(kind="stable")
-    return ranking({part(axis, value): best for value, best in ranked.items()}, "mean" if race else "median")
+    race = list(axes) == ["method"]
+    cells = done.groupby(list(axes), sort=False)["best"]
+    ranked = (cells.mean() if race else cells.median()).sort_values(kind="stable")
+    return ranking({_named(axes, of): best for of, best in ranked.items()}, "mean" if race else "median")
+
+
+def _named(axes: Sequence[str], values: Any) -> str:
+    """`β = 8, dₕ = 60` of what pandas groups by: of a single axis the value itself."""
+    each = values if isinstance(values, tuple) else (values,)
+    return ", ".join(part(axis, value) for axis, value in zip(axes, each, strict=True))
 
 
 def ranking(values: Mapping[str, float], what: str) -> str:
@@ -145,8 +151,8 @@ def _own_centres(frame: pd.DataFrame, axes: Sequence[str]) -> list[str]:
 
 
 def _centre_moved(known: pd.DataFrame, others: list[str]) -> str:
-    """How the value at the centre moves while the other axis stands still; empty if it does not."""
-    groups = known.groupby(others[0], sort=False) if others else [("", known)]
+    """How the value at the centre moves while the other axes stand still; empty if it does not."""
+    groups = known.groupby(others, sort=False) if others else [("", known)]
     ranges = {
         value: (short(rows["at_centre"].min()), short(rows["at_centre"].max())) for value, rows in groups
     }
@@ -154,7 +160,7 @@ def _centre_moved(known: pd.DataFrame, others: list[str]) -> str:
     if not moved:
         return ""
     same = len(set(ranges.values())) == 1
-    where = "" if same else f"at {part(others[0], moved[0])} "
+    where = "" if same else f"at {_named(others, moved[0])} "
     return "{}its value at the centre goes from {} to {}".format(where, *ranges[moved[0]])
 
 
@@ -184,9 +190,10 @@ def _sentences(frame: pd.DataFrame, done: pd.DataFrame, axes: Sequence[str]) -> 
     outcomes = _outcomes(done, list(cells.index))
     if len(axes) == 1:
         return along(axes[0], list(cells[axes[0]]), outcomes)
-    labels = [", ".join(part(axis, row[axis]) for axis in axes) for _, row in cells.iterrows()]
+    labels = [_named(axes, tuple(row[axis] for axis in axes)) for _, row in cells.iterrows()]
     parts = [best_cell(labels, outcomes)]
-    parts += [_along(cells, outcomes, *pair) for pair in (axes, tuple(reversed(axes)))]
+    if len(axes) == 2:  # an average over a plane says little
+        parts += [_along(cells, outcomes, *pair) for pair in (axes, tuple(reversed(axes)))]
     if not any(finding.tested for finding in parts):
         return Finding(parts[0].texts)
     return Finding([text for p in parts for text in p.texts], True, outcomes.ratio)

@@ -29,7 +29,7 @@ from dsebo.config import (
 from dsebo.experiments.entrants import Entrant, entrant_of, label_of
 from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
 from dsebo.store.rows import RunRow
-from dsebo.text import NAMED, part, symbol
+from dsebo.text import NAMED, function_name, joined, part, symbol
 from objectives import KINDS, names
 from objectives.fields import MAX_SEED, ConfigError, Frozen, short
 
@@ -37,6 +37,7 @@ MAX_PLANNED = 10_000
 MAX_RACE_RUNS, MAX_RACE_SEEDS = 300, 100  # every run of a race is followed, evaluation by evaluation
 MAX_ENTRIES = 100_000  # of a file
 MAX_NAME = 120
+MAX_AXES = 3  # more than can be seen together
 DEFAULT_SEEDS = "1-6"  # with fewer a paired test cannot tell even two values apart
 _FIELDS = ("name", "base", "axes", "seeds")
 _PARTS = ("objective", "optimizer")
@@ -84,7 +85,7 @@ class ExperimentSpec(Frozen):
     # A nested config without its seed. A whole config may be given, as a form has it: then its fields at
     # their defaults follow the defaults of each cell. A setting goes to the methods that have it.
     base: dict[str, Any]
-    axes: tuple[Axis, ...]  # one or two
+    axes: tuple[Axis, ...]  # one to three
     seeds: tuple[int, ...]  # the same for every cell, so that cells can be compared seed by seed
 
     @classmethod
@@ -218,7 +219,7 @@ class ExperimentSpec(Frozen):
             return f"{self.name}: {planned.cell.label}"
         config = planned.config
         label = label_of(config.model_dump(mode="json"))
-        return f"{label} on {config.function}, D = {config.D}"
+        return f"{label} on {function_name(config.function)}, D = {config.D}"
 
     def planned(self) -> tuple[Planned, ...]:
         """Every run, cell by cell."""
@@ -267,12 +268,12 @@ class ExperimentSpec(Frozen):
         return tuple(axes)
 
     def _default_name(self) -> str:
-        """`β and dₕ on sphere, D = 1000`."""
+        """`β and dₕ on Sphere, D = 1000`."""
         config = self.config(self.cells()[0], self.seeds[0])
-        varied = " and ".join(field if field in NAMED else symbol(field) for field in self.fields)
+        varied = joined([field if field in NAMED else symbol(field) for field in self.fields])
         name = "Race" if self.is_race else varied
         if "function" not in self.fields:
-            name += f" on {config.function}"
+            name += f" on {function_name(config.function)}"
         return name if "D" in self.fields else f"{name}, D = {config.D}"
 
 
@@ -402,15 +403,17 @@ def _checked_seeds(given: Any) -> tuple[int, ...]:
 
 
 def _checked_axes(given: Any) -> tuple[Axis, ...]:
-    """One or two axes: objects of field and values, or short as `{beta: [4, 8], D: "50:90:10"}`."""
+    """One to three axes: objects of field and values, or short as `{beta: [4, 8], D: "50:90:10"}`."""
     if isinstance(given, dict):
         given = [{"field": field, "values": values} for field, values in given.items()]
     if not isinstance(given, (list, tuple)):
         raise ConfigError(f"axes must be a list of field and values (got {short(given)}).")
     axes = tuple(_checked_axis(axis) for axis in given)
     names = [axis.field for axis in axes]
-    if len(set(names)) != len(names) or not 1 <= len(names) <= 2:
-        raise ConfigError(f"One or two different settings must vary (got {', '.join(names) or 'none'}).")
+    if len(set(names)) != len(names) or not 1 <= len(names) <= MAX_AXES:
+        raise ConfigError(
+            f"One to {MAX_AXES} different settings must vary (got {', '.join(names) or 'none'})."
+        )
     return axes
 
 

@@ -17,9 +17,10 @@ from dsebo.charts.curves import Curves, finished_curves
 from dsebo.charts.experiment import MOST_OVERLAID, heat_figure, overlay_figure, response_figure
 from dsebo.charts.explain import feed
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
+from dsebo.charts.parallel import FROM_AXES, parallel_figure
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import default_scale
-from dsebo.experiments.findings import report
+from dsebo.experiments.findings import finished, report
 from dsebo.experiments.records import ExperimentRow, progress
 from dsebo.experiments.status import progress_words, setting_line
 from dsebo.runs.data import RunData, read_ghost, read_run
@@ -102,7 +103,11 @@ def _run(run: RunData, ghost: RunData | None) -> str:
 
 def _charts(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> Iterator[str]:
     """Each as HTML; a sentence where there is too much to draw."""
-    yield _figure(response_figure(frame, axes))
+    if len(inner_axes(axes)) >= FROM_AXES:
+        done = finished(frame)
+        yield _figure(parallel_figure(done[list(axes)].to_dict("records"), axes, done["best"].to_list()))
+    else:
+        yield _figure(response_figure(frame, axes))
     if len(axes) == 2:
         yield _figure(heat_figure(frame, axes))
     inner = inner_axes(axes) or list(axes)

@@ -152,7 +152,8 @@ class Form:
         self._pairs(known, errors)
         wrong = any(spec.name in (errors or {}) for spec in folded)
         sought = [spec.symbol or spec.label for spec in folded if spec.name in SOUGHT[:3]]
-        with st.expander(f"More: {', '.join([*sought, 'and others'])}", expanded=wrong):
+        more_of_it = f"More: {', '.join(sought)} and others" if sought else "More settings"
+        with st.expander(more_of_it, expanded=wrong):
             if more is not None:
                 more()
             self._pairs(folded, errors)

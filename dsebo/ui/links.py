@@ -62,9 +62,9 @@ def go_on(old: str) -> NoReturn:
     """Lead an address of an earlier version to where the same is shown now."""
     page, view = MOVED[old]
     st.session_state[_LED] = _PAGE not in st.session_state
-    newest = {"run": _newest_run()} if page == "run" and not {"run", "with"} & {*st.query_params} else {}
-    params = {"show": view, **newest, **st.query_params}
-    go(page, **{name: text for name, text in params.items() if text})
+    newest = "" if page != "run" or {"run", "with"} & {*st.query_params} else _newest_run()
+    more = {name: text for name, text in (("show", view), ("run", newest)) if text}
+    go(page, **more, **st.query_params)
 
 
 def _newest_run() -> str:

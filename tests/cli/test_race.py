@@ -82,7 +82,7 @@ def test_a_race_is_an_experiment_whose_runs_are_reused(url: str, monkeypatch: py
     assert "Random search" in swept.stdout
     store = Store.open(url)
     assert store.count_runs() == 6
-    assert [row.name for row in list_experiments(store)] == ["Race on sphere, D = 40"] * 2
+    assert [row.name for row in list_experiments(store)] == ["Race on Sphere, D = 40"] * 2
     store.close()
 
 

@@ -19,7 +19,7 @@ def test_every_entrant_gets_the_same_function_and_its_own_settings() -> None:
     race = ExperimentSpec.race("dsebo, turbo,random,dsebo", {**TASK, "beta": 3, "d_h": 10}, "4-5")
     assert race.is_race
     assert race.axes[0].values == ("dsebo", "turbo", "random")
-    assert race.name == "Race on sphere, D = 40"
+    assert race.name == "Race on Sphere, D = 40"
     configs = [planned.config for planned in race.planned()]
     assert len({config.objective for config in configs}) == 1
     assert {config.budget for config in configs} == {12}
@@ -27,7 +27,7 @@ def test_every_entrant_gets_the_same_function_and_its_own_settings() -> None:
     assert configs[0].optimizer.model_dump()["beta"] == 3
     assert configs[0].optimizer.model_dump()["d_h"] == 10
     assert not hasattr(configs[4].optimizer, "beta")
-    assert race.run_name(race.planned()[0]) == "DSEBO, β = 3, dₕ = 10 on sphere, D = 40"
+    assert race.run_name(race.planned()[0]) == "DSEBO, β = 3, dₕ = 10 on Sphere, D = 40"
 
 
 def test_a_race_is_written_as_a_file_as_well() -> None:

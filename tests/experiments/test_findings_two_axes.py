@@ -7,11 +7,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dsebo.experiments.findings import findings
+from dsebo.experiments.findings import findings, report
 from dsebo.experiments.paired import Outcomes, compare
 from tests.experiments.frames import FLAT, progress, shuffled
 
 AXES = ["beta", "d_h"]
+
+
+def test_what_everyone_sees_comes_before_how_sure_it_is() -> None:
+    cells = {(b, h): [float(b * h)] * 5 for b in (1, 2) for h in (3, 5)}
+    few = report(progress(cells, AXES), AXES)
+    assert few.lead.startswith("Lowest median: β = 1, dₕ = 3 (3), then β = 1, dₕ = 5 (5); highest: β = 2")
+    assert "cannot exclude chance" in few.texts[1]
 
 
 def test_many_cells_are_compared() -> None:

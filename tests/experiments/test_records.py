@@ -201,7 +201,7 @@ def test_sweeps_are_listed_found_and_deleted(store: Store) -> None:
     assert len(list_experiments(store, limit=1)) == 1
     row = get_experiment(store, first[:10])
     assert row.spec == spec()
-    assert (row.state, row.wanted, row.name) == ("queued", "run", "β on sphere, D = 50")
+    assert (row.state, row.wanted, row.name) == ("queued", "run", "β on Sphere, D = 50")
     assert rows[0].owner not in ("someone", "local")  # a mark, never the token
     for bad, said in (("zz", "is not an experiment"), ("", "id is missing"), ("%", "is not an experiment")):
         with pytest.raises(ExperimentNotFound, match=said):

@@ -60,7 +60,7 @@ def test_every_run_is_the_engines_own(any_url: str, engine: ThreadEngine) -> Non
     rows = store.list_runs(RunFilter(owner=owner_hash("someone")))
     assert [row.group for row in rows] == [sweep_id] * 4
     assert rows[0].tags == ("sweep",)
-    assert {row.name for row in rows} == {"β on sphere, D = 50: β = 2", "β on sphere, D = 50: β = 4"}
+    assert {row.name for row in rows} == {"β on Sphere, D = 50: β = 2", "β on Sphere, D = 50: β = 4"}
     store.close()
 
 

@@ -42,7 +42,7 @@ def test_flags_files_and_json_say_the_same() -> None:
     assert by_flags.axes[1].values == (10, 15, 20)
     assert ExperimentSpec.from_json(by_flags.to_json()) == by_flags
     assert ExperimentSpec.from_yaml(by_flags.to_yaml()) == by_flags
-    assert by_flags.name == "β and dₕ on sphere, D = 50"
+    assert by_flags.name == "β and dₕ on Sphere, D = 50"
 
 
 def test_ranges_of_fractions_are_what_they_look_like() -> None:
@@ -95,11 +95,11 @@ def test_a_whole_config_as_base_follows_the_cells_defaults() -> None:
     ("given", "said"),
     [
         (5, "experiment must be an object with named fields \\(got 5\\)"),
-        ({}, "One or two different settings must vary \\(got none\\)"),
+        ({}, "One to 3 different settings must vary \\(got none\\)"),
         ({"axes": {"a": 1}, "x": 1}, "x is not a field of an experiment"),
         ({"axes": {"beta": [1]}}, r"beta must have from 2 to 200 values, all different \(got \[1\]\)"),
         ({"axes": {"beta": [1, 1.0]}}, "all different"),
-        ({"axes": {"beta": [1, 2], "D": [9, 99], "c": [1, 2]}}, "One or two different settings"),
+        ({"axes": {"beta": [1, 2], "D": [9, 99], "c": [1, 2], "d_e": [3, 4]}}, "One to 3 different settings"),
         ({"axes": {"gamma": [1, 2]}}, "What varies must be a setting of a run \\(got 'gamma'\\)"),
         ({"axes": {"seed": [1, 2]}}, "an experiment has its seeds"),
         ({"axes": {"beta": [1, None]}}, "beta must be a number or a name \\(got None\\)"),

@@ -148,7 +148,7 @@ def test_launch_shows_the_race_and_its_address(manager: RunManager, children: li
     at = open_page("race", methods="dsebo,random", **SMALL)
     button(at, "Launch").click().run()
     assert not at.exception
-    assert "Race on sphere" in said(at)
+    assert "Race on Sphere" in said(at)
     address = dict(at.query_params)
     row = list_experiments(manager.store)[0]
     assert children == [row.id]

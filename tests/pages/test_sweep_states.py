@@ -24,6 +24,7 @@ from dsebo.ui import controls, session
 from dsebo.ui.experiments.view import look
 from tests.pages.conftest import figures, open_page, said
 from tests.pages.sweeps import (
+    RANDOM,
     Stored,
     box,
     button,
@@ -244,6 +245,27 @@ def test_functions_are_shown_one_at_a_time_and_small_multiples_on_demand(
     function = next(g for g in at.get("button_group") if g.key.startswith("sweep function"))
     function.set_value("levy").run()
     assert not at.exception
+
+
+def test_three_settings_are_seen_together_and_plane_by_plane(manager: RunManager, stored: Stored) -> None:
+    axes = {"K": [100, 10_000], "c": [0.5, 1.0], "d_e": [2, 3]}
+    spec = ExperimentSpec.parse({"base": RANDOM, "axes": axes, "seeds": "1-2"})
+    make_runs(manager.store, spec)
+    at = open_page("sweep", sweep=stored(spec, "finished"))
+    assert not at.exception
+    text = said(at).replace("\\", "")
+    assert "Lowest median: K = " in text
+    assert "Each line is one run" in text
+    drawn = figures(at)
+    assert [len(figure["data"]) for figure in drawn[:1]] == [1]
+    assert len(drawn[0]["data"][0]["dimensions"]) == 4  # three settings and the best value
+    assert "experiment" in drawn[0]["layout"]["meta"]["caption"]
+    plane = next(group for group in at.get("button_group") if group.key.startswith("sweep plane"))
+    plane.set_value(3).run()
+    assert not at.exception
+    button(at, "Change and run again").click().run()
+    assert not at.exception
+    assert at.query_params["third"] in ("d_e=2,3", ["d_e=2,3"])
 
 
 def test_a_very_large_sweep_is_shown_without_what_cannot_be_told_apart(

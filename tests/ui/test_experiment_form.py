@@ -17,7 +17,8 @@ from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.store import schema
 from dsebo.ui import cache
-from dsebo.ui.experiments.form import VARY, Draft, usual_values
+from dsebo.ui.experiments.form import Draft
+from dsebo.ui.experiments.vary_form import VARY, usual_values
 from objectives.fields import ConfigError
 
 BASE = {"objective": {"D": 20, "d_e": 3}, "optimizer": {"d_l": 2, "d_h": 10}, "budget": 8}
@@ -119,7 +120,7 @@ def test_what_a_link_names_wrongly_is_said_with_what_is_allowed() -> None:
     assert refused[0].startswith("The link's function must be one of ")
     assert "levy" in refused[0]
     draft, refused = VARY.from_link({"vary": "beta=2,6", "also": "beta=3,4"})
-    assert refused == ["The link's also must be another setting than the first (got 'beta')."]
+    assert refused == ["The link's also must be another setting than those before (got 'beta')."]
     assert (draft.texts["vary"], draft.texts["also"]) == ("beta=2,6", "")
 
 

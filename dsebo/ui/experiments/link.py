@@ -12,8 +12,11 @@ from dsebo.experiments.spec import MAX_RACE_RUNS
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.ui import links, session
 from dsebo.ui.experiments import compare, setup, table, view
-from dsebo.ui.experiments.form import FORMS, RACE, VARY, Draft
+from dsebo.ui.experiments.form import Draft
+from dsebo.ui.experiments.race_form import RACE
+from dsebo.ui.experiments.setup import FORMS
 from dsebo.ui.experiments.table import Chosen
+from dsebo.ui.experiments.vary_form import VARY
 
 EXPERIMENT = "experiment"
 GROUPS = "groups"  # of runs: what a link to a race of 0.1.0 has in place of an experiment

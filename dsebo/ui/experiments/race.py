@@ -12,11 +12,11 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.compare import common_scale
-from dsebo.charts.curves import abreast, curves_of
+from dsebo.charts.curves import abreast, band_words, curves_of
 from dsebo.charts.experiment import race_figure, time_figure, time_spent
 from dsebo.charts.explain import arms_figure
 from dsebo.charts.scales import References, Scale, task_lines
-from dsebo.charts.theme import styles_of
+from dsebo.charts.theme import captioned, styles_of
 from dsebo.experiments.entrants import label_of
 from dsebo.experiments.status import RUN_COLUMNS, standings
 from dsebo.paper.comparison import printed_mean
@@ -41,14 +41,16 @@ def is_race(runs: Sequence[RunData]) -> bool:
     return len(tasks) == 1 and len({run.row.method for run in runs}) > 1
 
 
-def curves(lanes: Lanes, runs: Sequence[RunData]) -> None:
-    """Best value and dimension of all methods together."""
+def curves(lanes: Lanes, runs: Sequence[RunData], caption: str) -> None:
+    """Best value and dimension of all methods together; in a file with this caption."""
     begin = common_scale([run.row for run in runs])
     with st.container(horizontal=True, vertical_alignment="center", key="look"):
         band = choose_band("race_band")
         scale = choose_scale(f"race_scale {begin}", begin)
     key = ("race", band, scale, *_drawn_of(runs))
-    live_chart(SHARED.figure(key, lambda: _figure(lanes, band, scale)), key="race_chart")
+    live_chart(SHARED.figure(key, lambda: captioned(_figure(lanes, band, scale), caption)), key="race_chart")
+    words = band_words(band, [len(group) for group in lanes.values()])
+    st.caption(f"Lines: {words}, as far as all runs of a method have come.")
 
 
 def time_and_arms(runs: Sequence[RunData]) -> None:

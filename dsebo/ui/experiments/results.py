@@ -11,7 +11,7 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, readable
-from dsebo.charts.curves import curves_of
+from dsebo.charts.curves import band_words, curves_of
 from dsebo.charts.experiment import (
     HEAT_NAMES,
     MOST_OVERLAID,
@@ -21,16 +21,23 @@ from dsebo.charts.experiment import (
     response_figure,
 )
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
+from dsebo.charts.parallel import FROM_AXES, parallel_figure
 from dsebo.charts.scales import Scale, default_scale
+from dsebo.charts.theme import captioned
 from dsebo.experiments.findings import finished
 from dsebo.experiments.records import ExperimentRow
-from dsebo.text import is_number, value_label
+from dsebo.experiments.status import setting_line
+from dsebo.text import is_number, part, value_label
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED, ended_runs
 from dsebo.ui.inputs import choose_band, choose_scale, segmented
 from dsebo.ui.live import live_chart
 
 OVERLAY, PANELS = "Overlay", "Small multiples"
+RESPONSE_WORDS = "Each dot is the final value of one seed, each large mark the middle of its seeds."
+PARALLEL_WORDS = "Each line is one run, from its settings to its final value; dark lines end low."
+HEAT_WORDS = "Each field is one pair of values: the median over its seeds."
+CURVE_WORDS = "n counts finished seeds; a grey line is the value at the centre of the box, or F*."
 MOST_LIVE = 100  # runs whose curves are drawn before they end
 Look = tuple[BandKind, Scale]  # how results are drawn
 
@@ -40,11 +47,38 @@ def show_response(row: ExperimentRow, frame: pd.DataFrame) -> None:
     if finished(frame).empty:
         st.caption("The first finished run will be drawn here.")
         return
-    look = _choose_look(row, frame)
-    build = partial(response_figure, frame, row.spec.fields, *look)
-    _drawn(row, frame, look, ("response",), build, "sweep_response")
-    if len(row.spec.axes) == 2:
-        _heat(row, frame)
+    look, axes = _choose_look(row, frame), row.spec.fields
+    if len(inner_axes(axes)) >= FROM_AXES:
+        frame, axes = _one_plane(row, frame)
+    build = partial(response_figure, frame, axes, *look)
+    shown = tuple(frame["cell"].unique())
+    _drawn(row, frame, look, ("response", shown), build, "sweep_response")
+    st.caption(f"{RESPONSE_WORDS} {_over(look[0])}")
+    if len(axes) == 2:
+        _heat(row, frame, axes)
+
+
+def _one_plane(row: ExperimentRow, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """All three axes at a glance, and of the last one the value whose plane is drawn below."""
+    done = finished(frame)
+    axes = row.spec.fields
+    st.markdown("#### All at a glance", help="Drag along an axis to keep only some lines.")
+    settings = done[axes].to_dict("records")
+    build = partial(parallel_figure, settings, axes, done["best"].to_list())
+    _drawn(row, frame, "", ("parallel",), build, "sweep_parallel")
+    st.caption(PARALLEL_WORDS)
+    *plane, last = inner_axes(axes)
+    values = list(dict.fromkeys(done[last]))
+    key = f"sweep plane {row.id}"
+    with st.container(horizontal=True, vertical_alignment="center", key="look-plane"):
+        st.markdown("At", width="content")
+        value = segmented("At", values, key, values[0], lambda value: part(last, value))
+    of_function = [axis for axis in axes if axis == FUNCTION]
+    return frame[frame[last] == value], [*of_function, *plane]
+
+
+def _over(kind: BandKind) -> str:
+    return "Bars: quartiles over the seeds." if kind == "median" else "Bars: one standard deviation."
 
 
 def _drawn(
@@ -57,7 +91,12 @@ def _drawn(
 ) -> None:
     """A figure that is built once for all who look at the same runs in the same way."""
     place = ("sweep", row.id, ended_runs(frame), look, *what)
-    live_chart(SHARED.figure(place, build), key=key)
+    live_chart(SHARED.figure(place, lambda: captioned(build(), caption_of(row))), key=key)
+
+
+def caption_of(row: ExperimentRow) -> str:
+    """What stands under a figure in a file."""
+    return f"{setting_line(row.spec)} · experiment {row.short_id}"
 
 
 def _choose_look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
@@ -80,13 +119,15 @@ def _look(row: ExperimentRow, frame: pd.DataFrame) -> Look:
     return chosen[0] or kind, chosen[1] or scale
 
 
-def _heat(row: ExperimentRow, frame: pd.DataFrame) -> None:
+def _heat(row: ExperimentRow, frame: pd.DataFrame, axes: list[str]) -> None:
     """Both axes at a glance."""
     st.markdown("#### Both at a glance")
     what: HeatOf = segmented(
         "Colour", list(HEAT_NAMES), f"sweep heat {row.id}", "median", HEAT_NAMES.__getitem__
     )
-    _drawn(row, frame, what, ("heat",), partial(heat_figure, frame, row.spec.fields, what), "sweep_heat")
+    shown = tuple(frame["cell"].unique())
+    _drawn(row, frame, what, ("heat", shown), partial(heat_figure, frame, axes, what), "sweep_heat")
+    st.caption(HEAT_WORDS)
 
 
 def show_curves(row: ExperimentRow, frame: pd.DataFrame) -> None:
@@ -120,6 +161,7 @@ def show_curves(row: ExperimentRow, frame: pd.DataFrame) -> None:
         return draw(frame, axes, known, *look, singles)
 
     _drawn(row, frame, look, (key, singles, at, tuple(frame["cell"].unique())), build, key)
+    st.caption(f"Lines: {band_words(look[0], list(frame.groupby('cell').size()))}. {CURVE_WORDS}")
 
 
 def _of_function(row: ExperimentRow, frame: pd.DataFrame) -> pd.DataFrame:

@@ -22,10 +22,14 @@ from dsebo.store.rows import owner_hash
 from dsebo.text import about, count, moment, plain, size
 from dsebo.ui import session
 from dsebo.ui.experiments import table
-from dsebo.ui.experiments.form import FORMS, KINDS, RACE, VARY, Draft, ExperimentForm, preset_draft
+from dsebo.ui.experiments.form import Draft, ExperimentForm
+from dsebo.ui.experiments.race_form import RACE
+from dsebo.ui.experiments.vary_form import VARY, preset_draft
 from dsebo.ui.inputs import card, facts_table
 from objectives.fields import ConfigError
 
+FORMS: dict[str, ExperimentForm] = {form.key: form for form in (VARY, RACE)}
+KINDS = {VARY.key: "Vary a setting", RACE.key: "Race methods"}
 KIND = "new kind"  # in the session: of the form that is open
 ASKED = "launch asked"  # in the session: the question that was put before a long launch
 LAUNCH = "Launch"
@@ -77,7 +81,8 @@ def show() -> Draft | None:
             if st.button("Close the form", icon=":material/close:"):
                 open_form("")
                 st.rerun()
-        varied, shared, sums = st.columns([1.25, 1.05, 0.9], gap="large")
+        wide = 1.7 if form is RACE else 1.25  # names of methods, each with its cost
+        varied, shared, sums = st.columns([wide, 1.05, 0.9], gap="large")
         with varied:
             st.markdown("##### Who takes part" if form is RACE else "##### What varies")
             form.show_varied()

@@ -99,7 +99,7 @@ def _show_race(row: ExperimentRow, frame: pd.DataFrame) -> None:
         return
     lanes = race.lanes_of(runs)
     race.show_standings(lanes, len(row.spec.seeds))
-    race.curves(lanes, runs)
+    race.curves(lanes, runs, results.caption_of(row))
     race.time_and_arms(runs)
 
 
