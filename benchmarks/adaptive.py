@@ -6,6 +6,7 @@
     python -m benchmarks.adaptive large       D = 10 000
     python -m benchmarks.adaptive stop        the last dimension with 45 pairs of probes, d_e = 10, 30 and 60
     python -m benchmarks.adaptive scaling     seconds of a step at n = 500 ... 10 000, with the exponent
+    python -m benchmarks.adaptive steps       the same in a minute: n random data are told, 26 steps follow
     python -m benchmarks.adaptive speed       500 evaluations beside variant = paper, CPU seconds
 
 All but the last two run what is missing in results/adaptive.csv and print the table of what is there;
@@ -17,7 +18,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass, field
+import resource
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -28,9 +30,12 @@ import pandas as pd
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Finished, Probed
 from dsebo.experiments.paired import holm, signed_ranks
+from dsebo.methods.base import Candidate
+from dsebo.methods.dsebo import DSEBO
 from dsebo.paper.tables import PAPER_FUNCTIONS
 from dsebo.parsing import read_seeds
 from dsebo.run import make_objective, run
+from dsebo.threads import one_thread
 
 RESULTS = Path(__file__).parent / "results" / "adaptive.csv"
 KEY = ["table", "setting", "objective", "seed"]
@@ -191,6 +196,36 @@ def scaling(until: int) -> None:
     print(f"a step grows as n^{exponent:.2f}; slowest of all {max(steps):.2f} s (CPU)")
 
 
+def steps() -> None:
+    """CPU seconds of 26 steps, a fit among them, after n random data at d = d_h; and the memory held."""
+    spent: list[float] = []
+    marks = (500, 1000, 2000, 5000, 10_000)
+    for n in marks:
+        config = RunConfig.parse({"optimizer": ADAPTIVE, "budget": n + 26})
+        objective, rng = make_objective(config), np.random.default_rng(n)
+        optimizer = config.optimizer.build(objective.dimension, config.budget, 1)
+        assert isinstance(optimizer, DSEBO)
+        optimizer.progress = replace(optimizer.progress, d=optimizer.strategy.d_h)
+        for z in rng.uniform(-0.5, 0.5, (n, optimizer.d)):
+            x = optimizer.lift(z)
+            optimizer.tell(
+                Candidate(len(optimizer.observed) + 1, z, x, optimizer.d), float(objective(x[None])[0])
+            )
+        taken = []
+        for _ in range(26):
+            began = process_time()
+            candidate = optimizer.ask()
+            optimizer.tell(candidate, float(objective(candidate.x[None])[0]))
+            taken.append(process_time() - began)
+        spent.append(float(np.mean(taken)))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"n = {n}: {1e3 * spent[-1]:.1f} ms a step, slowest {max(taken):.2f} s, {memory:.0f} MB",
+            flush=True,
+        )
+    print(f"a step grows as n^{np.polyfit(np.log(marks), np.log(spent), 1)[0]:.2f}")
+
+
 def speed(seeds: list[int]) -> None:
     """CPU seconds of 500 evaluations, both variants in turn in one process."""
     list(run(RunConfig.parse({"budget": 5})))  # imports are not what is measured
@@ -208,7 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("table", choices=[*SEEDS, "scaling", "speed"])
+    parser.add_argument("table", choices=[*SEEDS, "scaling", "steps", "speed"])
     parser.add_argument("--seeds", default="")
     parser.add_argument("--functions", default="")
     parser.add_argument("--settings", default="")
@@ -217,6 +252,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.table == "scaling":
         return scaling(given.until)
+    if given.table == "steps":
+        with one_thread():
+            return steps()
     seeds = read_seeds(given.seeds or SEEDS.get(given.table, "1-3"))
     if given.table == "speed":
         return speed(seeds)
