@@ -1,6 +1,6 @@
 """DSEBO: Bayesian optimization in a shared random subspace that grows when progress stalls.
 
-from dsebo import RunConfig, minimize, run
+from dsebo import Problem, RunConfig, minimize, run
 """
 
 __version__ = "0.2.0"
@@ -11,5 +11,6 @@ from dsebo.config import RunConfig
 from dsebo.methods.dsebo import DSEBO
 from dsebo.minimize import Result, minimize
 from dsebo.run import run
+from objectives.own import Problem
 
-__all__ = ["DSEBO", "Result", "RunConfig", "__version__", "minimize", "run"]
+__all__ = ["DSEBO", "Problem", "Result", "RunConfig", "__version__", "minimize", "run"]

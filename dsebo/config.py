@@ -243,8 +243,10 @@ class RunConfig(Frozen):
         """Function, method and what else `parse` would not fill in: it makes this config of them."""
         whole = self.model_dump(mode="json", exclude={"objective": {"kind"}})
         kind, method = type(self.objective), type(self.optimizer)
-        objective = _own(kind, whole["objective"], "name", kind.complete)
-        optimizer = _own(method, whole["optimizer"], "method", lambda given: method.complete(given, self.D))
+        objective = _own(kind, whole["objective"], kind.identity, kind.complete)
+        optimizer = _own(
+            method, whole["optimizer"], ("method",), lambda given: method.complete(given, self.D)
+        )
         rest = {n: whole[n] for n in ("budget", "seed") if whole[n] != RunConfig.model_fields[n].default}
         forks = {"forks": whole["forks"]} if self.forks else {}
         return {"objective": objective, "optimizer": optimizer, **rest, **forks}
@@ -353,16 +355,19 @@ def _from_json(text: str | bytes) -> RunConfig:
 
 
 def _own(
-    model: type[Frozen], whole: dict[str, Any], tag: str, complete: Callable[[dict[str, Any]], dict[str, Any]]
+    model: type[Frozen],
+    whole: dict[str, Any],
+    tags: tuple[str, ...],
+    complete: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
-    """The tag of a part and those of its settings that do not follow from the others."""
+    """The tags of a part and those of its settings that do not follow from the others."""
     usual = {name: model.model_fields[name].default for name in whole}
-    kept = {name: value for name, value in whole.items() if name == tag or value != usual[name]}
+    kept = {name: value for name, value in whole.items() if name in tags or value != usual[name]}
     while (filled := {**usual, **complete(kept)}) != whole:  # a default that another setting changes
         kept |= {name: value for name, value in whole.items() if filled[name] != value}
     for name in list(kept):
         rest = {other: value for other, value in kept.items() if other != name}
-        if name != tag and {**usual, **complete(rest)} == whole:
+        if name not in tags and {**usual, **complete(rest)} == whole:
             kept = rest
     return kept
 

@@ -15,12 +15,11 @@ from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
 from dsebo.text import count
 from dsebo.threads import one_thread
-from objectives import Objective
-from objectives.fields import ConfigError, must
+from objectives.fields import ConfigError
+from objectives.own import Problem, UserFunction
 
 if TYPE_CHECKING:
     import pandas as pd
-    from torch import Tensor
 
 Array = NDArray[np.float64]
 
@@ -28,39 +27,12 @@ RELATIVE_ALPHA = 0.01  # a gain is 1 % of the spread seen so far: one's own unit
 
 
 INTERRUPTED = "interrupted"
-
-
-class UserFunction(Objective):
-    """A function of a (D,) point in its own units, seen from [-1, 1]^D."""
-
-    name = "user"
-
-    def __init__(self, f: Callable[[Array], float], lower: Array, upper: Array) -> None:
-        self.f, self.lower, self.upper = f, lower, upper
-        self.dimension = lower.size
-
-    def to_units(self, x: Array) -> Array:
-        """x of the box in the user's units; never outside the bounds, rounding included."""
-        return np.clip(self.lower + (x + 1.0) / 2.0 * (self.upper - self.lower), self.lower, self.upper)
-
-    def evaluate(self, x: Tensor) -> Tensor:
-        """Each row by a call of its own."""
-        import torch
-
-        points = self.to_units(x.numpy())
-        return torch.tensor([_number(self.f(point)) for point in points], dtype=torch.float64)
-
-
-def _number(value: Any) -> float:
-    """What a function returned as a float; an array of one number is that number."""
-    if isinstance(value, np.ndarray):
-        return float(value.item())  # ValueError where there are several
-    return float(value)
+STATUS = {"finished": 0, "failed": 1, INTERRUPTED: 2}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What `minimize` found.
+    """What `minimize` found, with the names of `scipy.optimize.OptimizeResult`.
 
     Attributes:
         x: (D,) the best point, in the user's units; None where every evaluation failed.
@@ -70,6 +42,9 @@ class Result:
         events: Everything that happened, the expansions among it.
         success: Whether the run ended as it should.
         message: How it ended, in words.
+        status: 0 finished, 1 failed, 2 interrupted.
+        nfev: How many evaluations were made, failed ones included.
+        nit: The same: each step evaluates once.
     """
 
     x: Array | None
@@ -78,11 +53,14 @@ class Result:
     events: list[Event] = field(repr=False)
     success: bool
     message: str
+    status: int
+    nfev: int
+    nit: int
 
 
 def minimize(
-    f: Callable[[Array], float],
-    bounds: Sequence[tuple[float, float]] | ArrayLike,
+    f: Callable[[Array], float] | Problem,
+    bounds: Sequence[tuple[float, float]] | ArrayLike | None = None,
     budget: int = 500,
     *,
     seed: int = 1,
@@ -93,7 +71,8 @@ def minimize(
     """Minimise a black box of many variables, of which only a few may matter.
 
     Args:
-        f: Takes a (D,) point in its own units, returns a number. It may raise or return NaN.
+        f: Takes a (D,) point in its own units, returns a number. It may raise or return NaN. A `Problem` has
+            its bounds with it.
         bounds: (D, 2) the lower and upper bound of each variable.
         budget: Number of evaluations.
         seed: Same seed, same points.
@@ -104,18 +83,19 @@ def minimize(
     Returns:
         The best point, its value and the whole history.
     """
-    if not callable(f):
-        raise ConfigError(must("f", "a function of a point", f))
-    lower, upper = _bounds(bounds)
+    if bounds is None and not isinstance(f, Problem):
+        raise ConfigError("bounds must be a (lower, upper) pair of numbers per variable.")
+    problem = f if isinstance(f, Problem) else Problem(f, bounds if bounds is not None else ())
+    lower, upper = problem.limits
     budget, seed, config = _settings(method, lower.size, budget, seed, settings)
-    objective = UserFunction(f, lower, upper)
+    objective = UserFunction(problem.f, lower, upper)
     with one_thread():
         optimizer = config.build(lower.size, budget, seed)
     described = {"optimizer": config.model_dump(mode="json"), "budget": budget, "seed": seed}
     runner = Runner(objective, optimizer, budget, described, config.warnings(budget))
     events: list[Event] = []
     try:
-        for event in iterate(runner, reference=False):
+        for event in iterate(runner):
             events.append(event)
             if callback is not None:
                 callback(event)
@@ -153,6 +133,9 @@ def _result(runner: Runner, objective: UserFunction, events: list[Event]) -> Res
         events=events,
         success=ending.state == "finished",
         message=_message(ending, len(evaluated) - len(finite)),
+        status=STATUS[ending.state],
+        nfev=len(evaluated),
+        nit=len(evaluated),
     )
 
 
@@ -161,27 +144,6 @@ def _message(ending: Finished, failures: int) -> str:
     if not failures or ending.state == "failed":
         return ending.text
     return f"{ending.text} {count(failures, 'evaluation')} failed."
-
-
-def _bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, Array]:
-    """(D,) lower and (D,) upper bounds, checked."""
-    try:
-        pairs = np.asarray(bounds, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ConfigError("bounds must be a (lower, upper) pair of numbers per variable.") from None
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] < 1:
-        raise ConfigError(f"bounds must be a (lower, upper) pair per variable (got shape {pairs.shape}).")
-    lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
-    with np.errstate(over="ignore", invalid="ignore"):
-        wide = ~np.isfinite(upper - lower)  # from -1e308 to 1e308 is no number
-    wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)) | wide)
-    if wrong.size:
-        i = int(wrong[0])
-        raise ConfigError(
-            f"bounds[{i}] must be two finite numbers, the lower below the upper, a finite distance apart "
-            f"(got {lower[i]:g}, {upper[i]:g})."
-        )
-    return lower, upper
 
 
 def _settings(

@@ -24,7 +24,7 @@ _DIMS = re.compile(r"(\d{1,7})(?::(\d{1,7})(?::(\d{1,7}))?)?")
 def config_flags() -> dict[str, FieldSpec]:
     """Every setting of every method by its flag's name; a name means the same everywhere."""
     flags: dict[str, FieldSpec] = {}
-    functions = [kind.names()[0] for kind in KINDS.values()]
+    functions = [name for kind in KINDS.values() for name in kind.names()[:1]]
     for method, function in product(METHODS, functions):
         for part in all_specs(method, function).values():
             for spec in part:

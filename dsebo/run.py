@@ -101,14 +101,14 @@ class Runner:
         """Go on to that many evaluations; the method's own schedule stays that of the first budget."""
         self.budget = budget
 
-    def started(self, reference: bool = True) -> Started:
+    def started(self) -> Started:
         """What stands before the first step.
 
-        `reference`: evaluate the centre of the box too, for the line that curves are read
-        against; not for a user's own function, whose every evaluation may be dear.
+        The centre of the box is evaluated too, for the line that curves are read against; not of a user's own
+        function, whose every evaluation may be dear.
         """
         centre = math.nan
-        if reference:
+        if not self.objective.dear:
             with one_thread():
                 centre = self._evaluate(np.zeros(self.objective.dimension))
         return Started(
@@ -236,9 +236,9 @@ def run(config: RunConfig, state: dict[str, Any] | None = None) -> Iterator[Even
     yield from iterate(runner)
 
 
-def iterate(runner: Runner, reference: bool = True) -> Iterator[Event]:
-    """The events of a runner until it is done; `reference` as in `Runner.started`."""
-    yield runner.started(reference)
+def iterate(runner: Runner) -> Iterator[Event]:
+    """The events of a runner until it is done."""
+    yield runner.started()
     while not runner.done:
         yield from runner.step()
     yield runner.finished()

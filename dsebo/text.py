@@ -120,7 +120,9 @@ def escaped_controls(json_text: str) -> str:
 
 
 def function_name(name: str) -> str:
-    """`dixon-price` as `Dixon-Price`."""
+    """`dixon-price` as `Dixon-Price`; one's own, such as `my_problem:f`, as it is."""
+    if ":" in name:
+        return name
     return "-".join(part.capitalize() for part in name.split("-"))
 
 
@@ -228,7 +230,7 @@ def run_title(config: RunConfig, at: float | None = None) -> str:
     own = {"beta": flat["beta"]} if method == METHOD else {}
     own |= {**given["optimizer"], **given["objective"]}
     own |= {"budget": given["budget"]} if "budget" in given else {}
-    told = [name for name in own if name not in ("name", *sizes)][:MOST_CHANGES]
+    told = [name for name in own if name not in (*config.objective.identity, *sizes)][:MOST_CHANGES]
     size = "/".join(value_text(flat[name]) for name in sizes)
     words = [f"{function_name(config.function)} {size}".strip()]
     words += [] if method == METHOD else [method_name(method)]

@@ -9,6 +9,7 @@ from objectives.base import Objective
 from objectives.embedded import EmbeddedConfig, EmbeddedFunction
 from objectives.fields import ConfigError, not_one_of
 from objectives.lasso import LassoConfig
+from objectives.own import OwnConfig, Problem
 from objectives.registry import BaseFunction, get_function, register
 
 KINDS: dict[str, type[base.ObjectiveConfig]] = {
@@ -38,6 +39,8 @@ __all__ = [
     "EmbeddedFunction",
     "LassoConfig",
     "Objective",
+    "OwnConfig",
+    "Problem",
     "get_function",
     "kind_of",
     "names",

@@ -25,6 +25,7 @@ class Objective(ABC):
         effective_dimension: d_e, how many of them matter; None where unknown.
         differentiable: Whether torch can differentiate `evaluate`.
         noise: Standard deviation of what a run adds to each value that it gives to a method.
+        dear: Whether an evaluation may take long, so that none is made but those of a run.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Objective(ABC):
     effective_dimension: int | None = None
     differentiable: bool = False
     noise: float = 0.0
+    dear: bool = False
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -104,12 +106,14 @@ class ObjectiveConfig(Frozen):
         arithmetic: Raised when values of these objectives change, or the default of a setting:
             runs from before are then no longer taken for the same.
         brief: The fields that a title mentions.
+        identity: The fields that a config is known by, also where they follow from others.
         picture: What the picture of a point is called; empty where there is none.
         constant: What the best point with one value in all variables is called, where that is a reference.
     """
 
     arithmetic: ClassVar[int] = 1
     brief: ClassVar[tuple[str, ...]] = ()
+    identity: ClassVar[tuple[str, ...]] = ("name",)
     picture: ClassVar[str] = ""
     constant: ClassVar[str] = ""
 
@@ -167,7 +171,10 @@ class ObjectiveConfig(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _completed(cls, given: Any) -> Any:
-        return cls.complete({"name": cls.names()[0], **given}) if isinstance(given, dict) else given
+        if not isinstance(given, dict):
+            return given
+        first = cls.names()[:1]
+        return cls.complete({**({"name": first[0]} if first else {}), **given})
 
     @field_validator("name")
     @classmethod

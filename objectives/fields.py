@@ -64,10 +64,16 @@ class Frozen(BaseModel):
 
 
 def setting(
-    default: Any, label: str, help: str = "", symbol: str = "", advanced: bool = False, **limits: Any
+    default: Any,
+    label: str,
+    help: str = "",
+    symbol: str = "",
+    advanced: bool = False,
+    fixed: bool = False,
+    **limits: Any,
 ) -> Any:
-    """A pydantic field with what a form and a flag need to show it."""
-    extra: Any = {"symbol": symbol, "advanced": advanced}
+    """A pydantic field with what a form and a flag need to show it; `fixed`: it follows, neither has it."""
+    extra: Any = {"symbol": symbol, "advanced": advanced, "fixed": fixed}
     return Field(default, title=label, description=help or None, json_schema_extra=extra, **limits)
 
 
@@ -115,6 +121,8 @@ def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
     annotation, optional = _without_none(info.annotation)
     choices = tuple(typing.get_args(annotation)) if _is_literal(annotation) else ()
     if len(choices) == 1 or (not choices and annotation not in (int, float, bool)):
+        return None
+    if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("fixed"):
         return None
     kinds: dict[Any, Kind] = {int: "int", float: "float", bool: "bool"}
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,21 +40,31 @@ class Processes:
         maker: `module:name` of what makes the object; it is called with `arguments`.
         arguments: Plain values.
         environment: What is set for the processes besides, over what this one has.
+        most: How many there may be; further calls wait. None: as many as there are calls.
     """
 
     def __init__(
-        self, maker: str, arguments: tuple[Any, ...], environment: Mapping[str, str] | None = None
+        self,
+        maker: str,
+        arguments: tuple[Any, ...],
+        environment: Mapping[str, str] | None = None,
+        most: int | None = None,
     ) -> None:
         self._start = (maker, arguments)
         self._environment = {**ONE_THREAD, **(environment or {})}
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
+        self._places = nullcontext() if most is None else threading.BoundedSemaphore(most)
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
         """What the object's method returns; what it raises is raised here.
 
         TooSlow after `timeout` seconds, Lost where the process died: the next call gets a new one.
         """
+        with self._places:
+            return self._call(method, arguments, timeout)
+
+    def _call(self, method: str, arguments: tuple[Any, ...], timeout: float | None) -> Any:
         with self._lock:
             process = self._idle.pop() if self._idle else None
         if process is None or process.ended:
@@ -87,7 +98,10 @@ class _Process:
             env={**os.environ, **environment, "PYTHONPATH": paths},
         )
         atexit.register(self.kill)
-        self.ask(start, None)
+        worked, answer = self.ask(start, None)
+        if not worked:
+            self.kill()
+            raise answer
 
     @property
     def ended(self) -> bool:
@@ -156,6 +170,13 @@ def _plain(error: Exception) -> Exception:
     return error
 
 
+def _made(maker: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    try:
+        return True, maker(*arguments)
+    except Exception as error:  # a user's file may raise anything
+        return False, _plain(error)
+
+
 def serve() -> None:
     """Make the object, then answer calls until the parent is gone."""
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -165,7 +186,8 @@ def serve() -> None:
         first, arguments = pickle.loads(asked.read(_LENGTH.unpack(length)[0]))
         if made is None:
             module, _, name = first.partition(":")
-            made = getattr(importlib.import_module(module), name)(*arguments)
-            _write(answers, (True, None))
+            worked, made = _made(getattr(importlib.import_module(module), name), arguments)
+            _write(answers, (worked, None if worked else made))
+            made = made if worked else None
         else:
             _write(answers, _outcome(lambda made=made, n=first, a=arguments: getattr(made, n)(*a)))

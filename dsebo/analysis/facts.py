@@ -60,6 +60,8 @@ def _values(config: ObjectiveConfig) -> tuple[float | None, float | None, float 
     if config.D > LARGEST_D_FOR_FACTS:
         return None, None, None, f"D = {config.D} is too large to evaluate while one types."
     objective, known = config.build(), config.references()
+    if objective.dear:
+        return None, None, objective.minimum, objective.minimum_note
     if CENTRE in known:  # a real task: an evaluation takes longer than a form may
         return None, known[CENTRE], objective.minimum, objective.minimum_note
     return _reach(config), objective.at_centre(), objective.minimum, objective.minimum_note

@@ -129,6 +129,7 @@ def run_sketch(
         _draw_slopes(sketch, changes, event, budget, ghost)
         if event is not None:  # where it has a bar, that stands out by itself, with words above it
             sketch.upright(event["t"], *(("y", "y2") if event["slopes"] else ("y", "y2", "y3")))
+    _mark_failures(sketch, evaluations, scale, between)
     return sketch
 
 
@@ -185,6 +186,23 @@ def _draw_values(
         sketch.scatter(x0=1, dx=1, name=name, **_placed(scale, values), **style)
     sketch.layout["yaxis"] |= scales.axis_settings(scale, between)
     reference_lines(sketch, "y", references.on_value_axis(), scale, between)
+
+
+def _mark_failures(
+    sketch: Sketch, evaluations: pd.DataFrame, scale: Scale, between: tuple[float, float]
+) -> None:
+    """A cross on the ground of the value axis for each evaluation that has no value."""
+    failed = evaluations.loc[~np.isfinite(evaluations["y"].to_numpy(dtype=float)), "t"].to_numpy()
+    if len(failed):
+        sketch.scatter(
+            x=failed,
+            y=np.full(len(failed), 10.0 ** between[0] if scale == "log" else between[0]),
+            mode="markers",
+            name="failed",
+            marker={"symbol": "x", "size": 9, "color": theme.VERMILLION, "line": {"width": 0}},
+            cliponaxis=False,
+            hovertemplate="failed<extra></extra>",
+        )
 
 
 def _draw_ghost(sketch: Sketch, ghost: Curves, scale: Scale, has_rows: bool) -> None:

@@ -13,10 +13,12 @@ import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from dsebo.cli.classroom import EVERYWHERE, check_class, describe_class, make_settings
+from dsebo.cli.flags import Bounds, Timeout, Workers, offer_function
 from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.settings import Settings, raise_open_files
 from dsebo.text import value_text
@@ -30,6 +32,16 @@ ENOUGH_FILES, KEPT_SECONDS = 1024, 10
 
 
 def app_command(
+    function: Annotated[
+        str | None,
+        typer.Argument(
+            help="A function of one's own: my_problem.py:f.", metavar="FILE:NAME", show_default=False
+        ),
+    ] = None,
+    bounds: Bounds = None,
+    D: Annotated[str | None, typer.Option("--D", help="How many variables it has.", metavar="INT")] = None,
+    workers: Workers = None,
+    timeout: Timeout = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port that it answers on.")] = 8501,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
     for_class: Annotated[
@@ -43,6 +55,8 @@ def app_command(
     script = ROOT / "app.py"
     if not script.is_file():
         refuse(f"The dashboard needs a checkout of the repository: there is no app.py in {ROOT}.")
+    open_to_all = for_class or Settings.load().mode == "class"
+    own = _offered(function, open_to_all, D=D, bounds=bounds, workers=workers, timeout=timeout)
     settings = make_settings() if for_class else Settings.load()
     if settings.mode == "class":
         check_class(settings)
@@ -65,11 +79,11 @@ def app_command(
         here = LOOPBACK if address == EVERYWHERE else address
         _wait_until_up(server, here, port)
         url = f"http://{here}:{port}"
-        typer.echo(f"The dashboard is at {url}; Ctrl-C ends it.")
+        typer.echo(f"The dashboard is at {url}{own}; Ctrl-C ends it.")
         if settings.mode == "class":
             typer.echo(describe_class(settings, port))
         if browser:
-            webbrowser.open(url)
+            webbrowser.open(url + own)
         code = server.wait()
     except KeyboardInterrupt:
         code = 0  # the way to end it
@@ -78,6 +92,17 @@ def app_command(
         _stop(server)
     if code:
         refuse(f"The dashboard ended with code {code}.", EXIT_FAILED)
+
+
+def _offered(function: str | None, open_to_all: bool, **called: Any) -> str:
+    """Make a function of one's own known to the dashboard; what its address then ends with."""
+    if function is None:
+        if wrong := [name for name, value in called.items() if value is not None]:
+            refuse(f"--{wrong[0]} is for a function of one's own: dsebo app my_problem.py:f.")
+        return ""
+    if open_to_all:
+        refuse("A function of one's own is for local mode: leave out --class, or mode in the settings file.")
+    return f"/?function={quote(offer_function(function, **called))}"
 
 
 def _options(address: str, port: int) -> list[str]:

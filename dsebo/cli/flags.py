@@ -15,7 +15,8 @@ from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.parsing import config_flags, read_value
 from dsebo.runs.machine import use_kept_pace
 from dsebo.store.store import Store
-from objectives.fields import ConfigError, FieldSpec, must
+from objectives.fields import ConfigError, FieldSpec, must, whole_number
+from objectives.own import Source, offer
 
 Db = Annotated[
     str | None, typer.Option("--db", help="Database: a URL or a SQLite file. Else DSEBO_DB, else your own.")
@@ -30,6 +31,24 @@ ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="A JSON config; flags override it.", show_default=False)
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Start it without asking, however long it may take.")]
+_OWN = "A function of one's own"
+Bounds = Annotated[
+    str | None,
+    typer.Option("--bounds", help="Of every variable: -5,10.", metavar="LOW,HIGH", rich_help_panel=_OWN),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", help="Processes that evaluate it; else the run does.", rich_help_panel=_OWN),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        help="Seconds after which an evaluation has failed; takes a process.",
+        rich_help_panel=_OWN,
+    ),
+]
+OF_FUNCTION = {"bounds": Bounds, "workers": Workers, "timeout": Timeout}
 RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of a run, or its first characters.")]
 
 
@@ -49,15 +68,65 @@ def with_config_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(command, eval_str=True)
     own = [p for p in signature.parameters.values() if p.name != "given"]
     flags = [_parameter(name, spec) for name, spec in config_flags().items()]
+    of_function = [_keyword(name, hint, None) for name, hint in OF_FUNCTION.items()]
+    names = [p.name for p in own]
+    of_function = [p for p in of_function if p.name not in names]
 
     def wrapped(**values: Any) -> Any:
         given = {p.name: values.pop(p.name) for p in flags}
-        return command(given={k: v for k, v in given.items() if v is not None}, **values)
+        called = {p.name: values.pop(p.name) for p in of_function}
+        given = {name: text for name, text in given.items() if text is not None}
+        return command(given=_with_own(given, called), **values)
 
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
-    wrapped.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {p.name: p.annotation for p in [*own, *flags]}
+    wrapped.__signature__ = inspect.Signature([*own, *flags, *of_function])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in [*own, *flags, *of_function]}
     return wrapped
+
+
+def _with_own(given: dict[str, Any], called: dict[str, Any]) -> dict[str, Any]:
+    """The flags, with the name of a function of one's own in place of its file."""
+    place = given.get("function", "")
+    if not is_place(place):
+        if wrong := [name for name, value in called.items() if value is not None]:
+            raise ConfigError(f"--{wrong[0]} is for a function of one's own, such as my_problem.py:f.")
+        return given
+    D = given.pop("D", None)
+    return {**given, "function": offer_function(place, D, **called)}
+
+
+def is_place(text: str) -> bool:
+    """Whether it is a file and a name in it, not a function's name."""
+    return ".py:" in text or text.endswith(".py")
+
+
+def offer_function(
+    place: str,
+    D: str | None = None,
+    bounds: str | None = None,
+    workers: int | None = None,
+    timeout: float | None = None,
+) -> str:
+    """Make a function of one's own known to this process and its children; its name."""
+    size = None if D is None else whole_number(D)
+    if D is not None and size is None:
+        raise ConfigError(must("D", "a whole number, 1 or more", D))
+    ends = None if bounds is None else _ends(bounds)
+    file, _, attribute = place.rpartition(":")
+    place = f"{Path(file).resolve()}:{attribute}" if file else place
+    return offer(Source(place, ends, size, workers or (0 if timeout is None else 1), timeout))
+
+
+def _ends(text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in text.split(","))
+    except ValueError:
+        raise ConfigError(must("bounds", "two numbers, such as -5,10", text)) from None
+    return low, high
+
+
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _parameter(name: str, spec: FieldSpec) -> inspect.Parameter:
@@ -69,9 +138,7 @@ def _parameter(name: str, spec: FieldSpec) -> inspect.Parameter:
         metavar=spec.kind.upper(),
         rich_help_panel="Advanced settings" if spec.advanced else "Settings",
     )
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, flag]
-    )
+    return _keyword(name, Annotated[str | None, flag], None)
 
 
 def read_config(given: dict[str, Any], method: str | None, file: Path | None) -> RunConfig:

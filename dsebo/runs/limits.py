@@ -14,6 +14,7 @@ from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import OwnerHash
 from dsebo.store.schema import ACTIVE
 from dsebo.text import duration, size
+from objectives import OwnConfig
 from objectives.fields import ConfigError
 
 ASK_SECONDS, ASK_MEMORY = 3600.0, 0.5  # predicted time, and part of the machine's memory
@@ -54,6 +55,7 @@ def check_limits(
     `asked`: config, budget and evaluations already done of each run; `but`: a run among them that may
     be at work already, which counts once.
     """
+    check_own(settings, [config for config, _, _ in asked])
     new = sum((replace(_load(*run), memory_bytes=0) for run in asked), Load())  # memory waits for its turn
     own = current_load(connection, owner, but)
     for limits, who in ((settings.owner_limits, "an owner"), (settings.all_limits, "all owners together")):
@@ -83,6 +85,12 @@ def _owners(connection: Connection, asking: OwnerHash) -> int:
     run = schema.run.c
     found = connection.execute(select(run.owner).where(run.state.in_(ACTIVE)).distinct()).scalars()
     return len({asking, *found})
+
+
+def check_own(settings: Settings, configs: Sequence[RunConfig]) -> None:
+    """Refuse to a class what only the one who started the server may call."""
+    if settings.mode == "class" and any(isinstance(config.objective, OwnConfig) for config in configs):
+        raise ConfigError("A function of one's own is for local mode only.")
 
 
 def check_run(limits: Limits, config: RunConfig, budget: int) -> None:

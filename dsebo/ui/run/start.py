@@ -20,6 +20,7 @@ from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, field
 from dsebo.ui.inputs import card, facts_table, in_pairs
 from dsebo.ui.run import floors, timeline
 from dsebo.ui.run.watch import BESIDE, GHOST, watch
+from objectives import names
 from objectives.fields import ConfigError
 
 FORM = Form("set")
@@ -125,6 +126,8 @@ def _changes_of(run_id: str) -> Changes:
     except StoreAway:
         raise
     except StoreError:  # the page says so where the run would be
+        return {}
+    if row.function not in names():  # someone's own, which is not here
         return {}
     return {**flat_config(row.parsed), "speed": row.speed}
 

@@ -84,8 +84,9 @@ def _look(ids: Sequence[str]) -> Look[list[RunData]]:
 def _controls(runs: Sequence[RunData]) -> None:
     """What can be done with the run, beside what its timeline has."""
     controls.run_controls(runs[0].row, timeline.SPEED, timeline.SPEEDS, timeline.USUAL)
-    again.fork(runs[0])
-    again.run_again(runs[0].row)
+    if not runs[0].row.parsed.objective.unavailable():
+        again.fork(runs[0])
+        again.run_again(runs[0].row)
     with st.popover("More", help="Another run beside this one or behind it; a note; more evaluations."):
         _choose_other("Beside it, in lockstep", BESIDE)
         _choose_other("Behind it, in grey", GHOST)

@@ -1,0 +1,342 @@
+"""A function of one's own, from a Python file that was named when this process started.
+
+A config knows it by its name and a fingerprint of its file, its bounds and D. A run whose function is not
+here can be looked at, but not carried on. Nothing that comes through a browser or in a file of runs is ever
+executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import numbers
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import field_validator
+
+from objectives.base import Objective, ObjectiveConfig
+from objectives.fields import MAX_D, ConfigError, must, setting, short
+from objectives.processes import Processes
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Array = NDArray[np.float64]
+
+VARIABLE = "DSEBO_FUNCTIONS"  # of the environment: what the processes that this one starts may call too
+MAX_WORKERS = 64
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A function to minimise, with its bounds.
+
+    Attributes:
+        f: Takes a (D,) point in its own units, returns a number. It may raise or return NaN.
+        bounds: (D, 2) the lower and upper bound of each variable.
+        names: Of the variables; none: x1, x2 …
+        minimum: The least value, where it is known.
+        name: By which forms and the terminal know it; empty: that of its file and of itself.
+    """
+
+    f: Callable[[Array], float]
+    bounds: Sequence[tuple[float, float]] | ArrayLike
+    names: Sequence[str] = ()
+    minimum: float | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.f):
+            raise ConfigError(must("f", "a function of a point", self.f))
+        lower, _ = self.limits
+        if self.names and len(self.names) != lower.size:
+            raise ConfigError(must("names", f"one for each of the {lower.size} variables", len(self.names)))
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array]:
+        """(D,) lower and (D,) upper bounds, checked."""
+        return check_bounds(self.bounds)
+
+
+def check_bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, Array]:
+    """(D,) lower and (D,) upper bounds; ConfigError where they are none."""
+    try:
+        pairs = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ConfigError("bounds must be a (lower, upper) pair of numbers per variable.") from None
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] < 1:
+        raise ConfigError(f"bounds must be a (lower, upper) pair per variable (got shape {pairs.shape}).")
+    lower, upper = pairs[:, 0].copy(), pairs[:, 1].copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = ~np.isfinite(upper - lower)  # from -1e308 to 1e308 is no number
+    wrong = np.flatnonzero(~(np.isfinite(pairs).all(axis=1) & (lower < upper)) | wide)
+    if wrong.size:
+        i = int(wrong[0])
+        raise ConfigError(
+            f"bounds[{i}] must be two finite numbers, the lower below the upper, a finite distance apart "
+            f"(got {lower[i]:g}, {upper[i]:g})."
+        )
+    return lower, upper
+
+
+class UserFunction(Objective):
+    """A function of a (D,) point in its own units, seen from [-1, 1]^D."""
+
+    name = "user"
+    dear = True
+
+    def __init__(self, f: Callable[[Array], Any], lower: Array, upper: Array) -> None:
+        self.f, self.lower, self.upper = f, lower, upper
+        self.dimension = lower.size
+
+    def to_units(self, x: Array) -> Array:
+        """x of the box in the user's units; never outside the bounds, rounding included."""
+        return np.clip(self.lower + (x + 1.0) / 2.0 * (self.upper - self.lower), self.lower, self.upper)
+
+    def evaluate(self, x: Tensor) -> Tensor:
+        """Each row by a call of its own."""
+        import torch
+
+        points = self.to_units(x.numpy())
+        return torch.tensor([as_number(self.f(point)) for point in points], dtype=torch.float64)
+
+
+def as_number(value: Any) -> float:
+    """What a function returned as a float; an array or tensor of one number is that number."""
+    if hasattr(value, "item") and getattr(value, "size", 1) == 1 and not isinstance(value, str):
+        value = value.item()
+    if not isinstance(value, numbers.Real):
+        shape = getattr(value, "shape", None)
+        got = short(value) if shape is None else f"an array of shape {tuple(shape)}"
+        raise TypeError(f"the function must return a number (got {got}).")
+    return float(value)
+
+
+# --- functions that this process may call ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a function is, and how it is called: what is handed on to other processes.
+
+    Attributes:
+        place: `my_problem.py:f`.
+        bounds: Of every variable, where the file gives none.
+        D: How many there are, then.
+        workers: Processes that evaluate it; 0: the thread of the run does.
+        timeout: Seconds after which an evaluation in a process is ended; None: never.
+    """
+
+    place: str
+    bounds: tuple[float, float] | None = None
+    D: int | None = None
+    workers: int = 0
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.workers <= MAX_WORKERS:
+            raise ConfigError(must("workers", f"a whole number from 0 to {MAX_WORKERS}", self.workers))
+        if self.timeout is not None and not 0 < self.timeout < float("inf"):
+            raise ConfigError(must("timeout", "a number of seconds above 0", self.timeout))
+        if self.D is not None and not 1 <= self.D <= MAX_D:
+            raise ConfigError(must("D", f"a whole number from 1 to {MAX_D}", self.D))
+
+    @property
+    def file(self) -> Path:
+        """Its file."""
+        return Path(self.place.rpartition(":")[0])
+
+    def load(self) -> Problem:
+        """Execute the file, and take the function or `Problem` from it; ConfigError where there is none."""
+        path, _, attribute = self.place.rpartition(":")
+        file = Path(path)
+        if file.suffix != ".py" or not attribute.isidentifier():
+            raise ConfigError(
+                must("function", "a file and a name in it, such as my_problem.py:f", self.place)
+            )
+        if not file.is_file():
+            raise ConfigError(f"function = {self.place!r} cannot be read: there is no file {path}.")
+        found = getattr(_module(file), attribute, None)
+        if found is None:
+            raise ConfigError(f"function = {self.place!r} cannot be read: {file.name} has no {attribute}.")
+        problem = found if isinstance(found, Problem) else self._of_function(found)
+        return replace(problem, name=problem.name or f"{file.stem}:{attribute}")
+
+    def _of_function(self, f: Any) -> Problem:
+        if not callable(f):
+            raise ConfigError(must("function", "a function of a point, or a Problem", f))
+        if self.bounds is None or self.D is None:
+            raise ConfigError("A plain function needs its bounds and D: --bounds=-5,10 --D 200.")
+        return Problem(f, np.tile(self.bounds, (self.D, 1)))
+
+
+def _module(file: Path) -> Any:
+    """The file as a module of its own; what stands beside it can be imported by it."""
+    name = f"dsebo_own_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:  # it may raise anything, SystemExit too
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise ConfigError(f"{file.name} cannot be executed: {type(error).__name__}: {error}.") from None
+    return module
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A function that this process may call."""
+
+    source: Source
+    problem: Problem
+    fingerprint: str
+    processes: Processes | None
+
+    @property
+    def D(self) -> int:
+        """The number of variables."""
+        return self.problem.limits[0].size
+
+    def call(self, point: Array) -> Any:
+        """f, here or in a process."""
+        if self.processes is None:
+            return self.problem.f(point)
+        return self.processes.call("call", point, timeout=self.source.timeout)
+
+
+class Caller:
+    """What a process that evaluates has of a function."""
+
+    def __init__(self, *source: Any) -> None:
+        self._problem = Source(*source).load()
+
+    def call(self, point: Array) -> float:
+        """f as a number."""
+        return as_number(self._problem.f(point))
+
+
+_offered: dict[str, Offered] | None = None
+
+
+def offered() -> dict[str, Offered]:
+    """The functions of this process by their names: those that its environment names, and `offer` gave."""
+    global _offered
+    if _offered is None:
+        _offered = {}
+        for given in json.loads(os.environ.get(VARIABLE) or "[]"):
+            offer(Source(**given))
+    return _offered
+
+
+def offer(source: Source) -> str:
+    """Let this process, and those that it starts, call a function; its name. The file is executed."""
+    problem = source.load()
+    known = offered()
+    from objectives import KINDS  # which has this module's config among them
+
+    taken = (name for kind in KINDS.values() if kind is not OwnConfig for name in kind.names())
+    if problem.name in taken:
+        raise ConfigError(must("name", "one that no other function has", problem.name))
+    arguments = (source.place, source.bounds, source.D)
+    pool = Processes("objectives.own:Caller", arguments, most=source.workers) if source.workers else None
+    lower, upper = problem.limits
+    text = hashlib.sha256(source.file.read_bytes())
+    text.update(repr((problem.name, lower.tolist(), upper.tolist())).encode())
+    known[problem.name] = Offered(source, problem, text.hexdigest()[:16], pool)
+    handed = [vars(one.source) for one in known.values()]
+    os.environ[VARIABLE] = json.dumps(handed)
+    return problem.name
+
+
+# --- as an objective ---------------------------------------------------------------------------------
+
+
+class OwnConfig(ObjectiveConfig):
+    """Which function of one's own."""
+
+    brief: ClassVar[tuple[str, ...]] = ("D",)
+    identity: ClassVar[tuple[str, ...]] = ("name", "fingerprint", "D")
+
+    kind: Literal["own"] = "own"
+    fingerprint: str = setting("", "Fingerprint", "Of its file, bounds and D.", fixed=True, max_length=64)
+    D: int = setting(1, "Dimension", "Number of variables.", "D", fixed=True, ge=1, le=MAX_D)
+    noise: float = setting(0.0, "Noise", symbol="σ", advanced=True, ge=0, le=1e100)
+    """Standard deviation of what is added to every value that a method sees. The best value shown is without
+    it, at the point that looked best."""
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Those that this process may call."""
+        return list(offered())
+
+    @classmethod
+    def description(cls, name: str) -> str:
+        """Its bounds and its file."""
+        known = offered()[name]
+        lower, upper = known.problem.limits
+        return f"[{lower.min():.4g}, {upper.max():.4g}]  D = {known.D}, of {known.source.file.name}"
+
+    @classmethod
+    def complete(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Fingerprint and D are those of the function that is here, where the config has none."""
+        known = offered().get(given.get("name", ""))
+        return given if known is None else {"fingerprint": known.fingerprint, "D": known.D, **given}
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if not 0 < len(name) <= 200:
+            raise ValueError(must("function", "a name of 1 to 200 characters", name))
+        return name  # of a function that is not here, a run can be looked at
+
+    def unavailable(self) -> str:
+        """Whether the function is not here, or is another one by now."""
+        known = offered().get(self.name)
+        if known is None:
+            return f"The function {self.name} is not here: start dsebo with its file."
+        if (known.fingerprint, known.D) != (self.fingerprint, self.D):
+            return f"The function {self.name} is another one here: its file, its bounds or D have changed."
+        return ""
+
+    def build(self) -> OwnFunction:
+        """The function; where it is not here, one that cannot be evaluated."""
+        return OwnFunction(self)
+
+
+class OwnFunction(UserFunction):
+    """A function of one's own as an objective of a config."""
+
+    def __init__(self, config: OwnConfig) -> None:
+        known = None if config.unavailable() else offered()[config.name]
+        unit = np.ones(config.D)
+        lower, upper = (-unit, unit) if known is None else known.problem.limits
+        super().__init__(self._refuse if known is None else known.call, lower, upper)
+        self.config, self.name, self.noise = config, config.name, config.noise
+        self.least = None if known is None else known.problem.minimum
+
+    def _refuse(self, point: Array) -> float:
+        raise ConfigError(self.config.unavailable())
+
+    @property
+    def minimum(self) -> float | None:
+        """As it was declared."""
+        return self.least

@@ -1,0 +1,37 @@
+"""The examples: each is a problem that `dsebo app` can open, and does what its words say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from objectives.own import Source, UserFunction
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PROBLEMS = {
+    "plain_function.py:f": Source(f"{EXAMPLES}/plain_function.py:f", (-5.0, 10.0), 200),
+    "pipeline.py:problem": Source(f"{EXAMPLES}/pipeline.py:problem"),
+    "simulator.py:problem": Source(f"{EXAMPLES}/simulator.py:problem"),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_an_example_has_a_value_at_its_centre(name: str) -> None:
+    problem = PROBLEMS[name].load()
+    objective = UserFunction(problem.f, *problem.limits)
+    assert np.isfinite(objective.at_centre())
+    assert f"examples/{name}" in (EXAMPLES / name.split(":")[0]).read_text()
+
+
+def test_the_simulator_fails_sometimes() -> None:
+    problem = PROBLEMS["simulator.py:problem"].load()
+    lower, upper = problem.limits
+    failed = 0
+    for x in np.random.default_rng(0).uniform(lower, upper, (30, lower.size)):
+        try:
+            problem.f(x)
+        except FloatingPointError:
+            failed += 1
+    assert 3 <= failed <= 27
