@@ -20,7 +20,8 @@ from dsebo.transfer.figures import browser
 
 FILE = ROOT / "dsebo" / "data" / "screenshot.png"
 RUN, EXPANSION = "Sphere, the paper's setting", 3  # the fourth: by then its slopes decide the step
-WIDTH, HEIGHT = 1280, 1180
+WIDTH, HEIGHT = 1280, 1240
+CHARTS = ".live-chart.fills { height: 440px !important; }"  # as in a window of 800, with the formula below
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
@@ -50,6 +51,9 @@ def _take(address: str, file: Path) -> None:
         page = opened.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.goto(address)
         page.wait_for_selector(READY, timeout=60_000)
+        page.add_style_tag(content=CHARTS)
+        page.evaluate("window.dispatchEvent(new Event('resize'))")
+        page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=60_000)
         page.get_by_text("out of reach", exact=True).first.wait_for(timeout=120_000)
         page.wait_for_selector(".katex")
         page.wait_for_timeout(2000)

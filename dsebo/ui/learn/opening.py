@@ -52,7 +52,7 @@ def captions(data: RunData) -> dict[str, str]:
     grown = change["d_to"] - change["d_from"]
     expand = f"{count(grown, 'dimension')} more: d = {change['d_from']} → {change['d_to']}, no point is lost."
     if not grown:
-        expand = f"The step is 0: the subspace stays at d = {change['d_to']}."
+        expand = f"The step is 0: it stays at d = {change['d_to']}. When it grows, no point is lost."
     slope = change["slopes"][-1] if change.get("slopes") else None
     if slope is None:
         return {"Stall": stall, "Expand": expand, "Slope": BEFORE["Slope"]}
