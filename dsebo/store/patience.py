@@ -14,6 +14,7 @@ PATIENCE_SECONDS = 120.0  # after which whoever waits gives up
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 SLOW_SECONDS = 1.5  # of one write, after which it is said that the database is waited for
 WAITING = "Waiting for the database"
+SLOW_WORDS = f"{WAITING}: another program is writing to it."
 
 Result = TypeVar("Result")
 
@@ -39,7 +40,7 @@ class Waiting:
         if reason:
             return f"{WAITING}: {reason}"
         slow = since is not None and time.monotonic() - since > SLOW_SECONDS
-        return f"{WAITING}: another program is writing to it." if slow else ""
+        return SLOW_WORDS if slow else ""
 
     def do(self, attempt: Callable[[bool], Result], *, slow: bool = False) -> Result:
         """What `attempt` gives once the database lets it; after two minutes its StoreAway.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from dsebo.store.database import LASTING, QUICK, connect, locked, plain_errors, 
 from dsebo.store.errors import RunNotFound, StoreError
 from dsebo.store.leases import NO_LEASE
 from dsebo.store.migrations import bring_up_to_date
+from dsebo.store.patience import SLOW_SECONDS, SLOW_WORDS
 from dsebo.store.presence import Presence
 from dsebo.store.restoring import Lifts
 from dsebo.store.rows import (
@@ -61,6 +63,7 @@ class Store:
         self._lasting = engine.execution_options(**LASTING)
         self._quick = engine.execution_options(**QUICK)
         self._lifts = Lifts()
+        self._asking: dict[int, float] = {}  # by thread: since when it waits to write
         # SQLite has one writer: waiting here is fair and quick, its own waiting sleeps and polls
         self._turn = threading.Lock() if engine.dialect.name == "sqlite" else None
         self._presence = Presence(engine.url, self._prepare) if engine.dialect.name == "sqlite" else None
@@ -97,11 +100,21 @@ class Store:
         `lasting`: safe on the disk when it ends. What can be computed again need not wait for that:
         it outlives the process, but not a power failure.
         """
-        engine = self._lasting if lasting else self._quick
-        with plain_errors(self.engine.url), self._in_turn():
-            self._find_again()
-            with engine.begin() as connection:
-                yield connection
+        engine, me = self._lasting if lasting else self._quick, threading.get_ident()
+        self._asking[me] = time.monotonic()
+        try:
+            with plain_errors(self.engine.url), self._in_turn():
+                self._find_again()
+                with engine.begin() as connection:
+                    self._asking.pop(me, None)
+                    yield connection
+        finally:
+            self._asking.pop(me, None)
+
+    def waiting(self) -> str:
+        """Whether something here waits to write while another program does; empty where nothing does."""
+        since = min(list(self._asking.values()), default=math.inf)
+        return SLOW_WORDS if time.monotonic() - since > SLOW_SECONDS else ""
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:

@@ -19,9 +19,11 @@ from dsebo.runs.manager import RunManager
 from dsebo.settings import Limits, LimitSettings
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
+from dsebo.store.patience import SLOW_WORDS
 from dsebo.transfer import FORMATS
 from dsebo.ui import controls, session
 from dsebo.ui.experiments.view import look
+from dsebo.ui.refresh import GOES_ON
 from tests.pages.conftest import figures, open_page, said
 from tests.pages.sweeps import (
     RANDOM,
@@ -336,3 +338,11 @@ def test_a_button_that_was_drawn_for_the_owner_does_nothing_for_others(
     at.session_state["owner"] = "b" * 32
     pause().run()
     assert get_experiment(store, sweep_id).wanted == "run"
+
+
+def test_a_sweep_at_work_says_that_it_waits_for_the_database(
+    stored: Stored, manager: RunManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manager.store, "waiting", lambda: SLOW_WORDS)
+    at = open_page("sweep", sweep=stored(one_axis(), "running"))
+    assert f"{SLOW_WORDS} {GOES_ON}" in said(at)

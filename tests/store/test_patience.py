@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ from typer.testing import CliRunner
 from dsebo.cli import app
 from dsebo.experiments.records import create_experiment
 from dsebo.runs import worker
+from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.settings import Settings
@@ -25,7 +29,7 @@ from dsebo.store.errors import LeaseLost, StoreAway, StoreError
 from dsebo.store.leases import Heartbeat
 from dsebo.store.patience import Waiting
 from dsebo.store.store import Store
-from dsebo.store.writing import claim
+from dsebo.store.writing import NewRuns, claim, create
 from tests.experiments.helpers import InBackground, ThreadEngine, check_histories, spec
 from tests.small import history, reference, small, wait_for, wait_state
 from tests.stores import running_postgres
@@ -179,6 +183,51 @@ def test_runs_and_a_sweep_wait_for_a_locked_file_and_go_on_by_themselves(
     engine.close()
     check_histories(hasty, sweep)
     manager.close()
+
+
+STOPS = """
+import os, signal, sqlite3, sys
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute("BEGIN IMMEDIATE")
+print("holds", flush=True)
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Only Linux tells who holds a lock.")
+def test_a_process_that_is_stopped_within_a_transaction_is_named_and_runs_go_on_without_it(
+    hasty: Store,
+) -> None:
+    config, manager = small(budget=40), RunManager(hasty, Settings(slots=1))
+    run_id = manager.launch(config, speed=40)[0]
+    wait_for(lambda: hasty.get_run(run_id).n_done > 2)
+    words = [sys.executable, "-c", STOPS, str(hasty.engine.url.database)]
+    stopped = subprocess.Popen(words, stdout=subprocess.PIPE)
+    assert stopped.stdout is not None
+    assert stopped.stdout.readline() == b"holds\n"
+    named = f"Process {stopped.pid}, which is stopped (kill -CONT {stopped.pid} wakes it"
+    wait_for(lambda: named in manager.waiting(run_id))
+    assert hasty.waiting() in ("", patience.SLOW_WORDS)
+    assert hasty.count_runs() == 1  # it can be read meanwhile
+    stopped.kill()  # as the sentence says
+    stopped.wait()
+    wait_state(hasty, run_id, "finished")
+    assert history(hasty, run_id) == reference(config)
+    manager.close()
+
+
+def test_a_store_says_that_something_of_it_waits_to_write(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dsebo.store.store.SLOW_SECONDS", 0.2)
+    run_id = create(store, NewRuns([small()], ["a run"]))[0].run_id
+    assert store.waiting() == ""
+    with locked(store):
+        writer = threading.Thread(target=change, args=(store, run_id), kwargs={"name": "another"})
+        writer.start()
+        assert wait_for(store.waiting) == patience.SLOW_WORDS
+    writer.join()
+    assert store.waiting() == ""
 
 
 def test_a_release_that_failed_is_written_when_the_database_is_back(

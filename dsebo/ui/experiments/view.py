@@ -21,7 +21,7 @@ from dsebo.ui.cache import SHARED
 from dsebo.ui.controls import act, experiment_controls, head
 from dsebo.ui.experiments import race, results
 from dsebo.ui.live import live_chart
-from dsebo.ui.refresh import Look, keep_watching, pace
+from dsebo.ui.refresh import GOES_ON, Look, keep_watching, pace
 from objectives.fields import ConfigError
 
 SLOWEST_START = 1.0  # seconds between two refreshes of an experiment, at least
@@ -72,6 +72,8 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str) -> None:
         st.error(plain(content))
         return
     row, frame = content
+    if row.at_work and (waiting := session.manager().store.waiting()):
+        st.warning(f"{waiting} {GOES_ON}")
     if row.state == "failed":
         st.error(plain(row.error or "This experiment failed; no reason was recorded."))
     elif sentence := words(row):
