@@ -42,7 +42,7 @@ class DumboConfig(MethodConfig):
     """DuMBO: several sums of parts, whose points must agree."""
 
     label = "DuMBO"
-    coefficients = Coefficients(n=4.55e7, n_D=2.11e4, n2_d=676, n3_d=1.51)
+    coefficients = Coefficients(n=5.71e7, n_D=2.18e4, n2_d=594, n3=55.1, n3_d=1.6)
 
     method: Literal["dumbo"] = "dumbo"
     decompositions: int = setting(5, "Decompositions", ge=1, le=50)

@@ -46,7 +46,7 @@ class RducbConfig(MethodConfig):
     """RDUCB: a random sum of parts, drawn again at every step."""
 
     label = "RDUCB"
-    coefficients = Coefficients(n_D=7.05e4, n2_d=778)
+    coefficients = Coefficients(n_D=7.45e4, n2_d=634, n3=27.4, n3_d=0.733)
 
     method: Literal["rducb"] = "rducb"
     size: float = setting(0.2, "Edges", symbol="|E|/D", ge=0, le=1)

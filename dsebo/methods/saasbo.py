@@ -28,7 +28,7 @@ class SaasboConfig(FullConfig):
     """SAASBO: few of all variables matter."""
 
     label = "SAASBO"
-    coefficients = Coefficients(n=3.92e7, n_D=4.8e4, n2_d=856, n3=332)
+    coefficients = Coefficients(n=5.51e7, n_D=6.71e4, n2_d=380, n3=184)
 
     method: Literal["saasbo"] = "saasbo"
     inference: Literal["map", "hmc"] = setting("map", "Inference")
