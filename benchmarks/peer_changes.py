@@ -54,6 +54,10 @@ BANDITS = ("c-ucb", "epsilon-greedy", "ucb-e", "thompson", "expectation")
 
 EXPERIMENTS = (
     Experiment("alebo", "no model: 500 random points of its polytope", {"n_init": 500}, PAPER_FUNCTIONS),
+    Experiment("rducb", "no model: 500 random points", {"n_init": 500}, PAPER_FUNCTIONS),
+    Experiment(
+        "vaebo", "z in ±d, as in the authors' file", {"z_box": 30.0}, ("griewank", "rosenbrock"), (1,)
+    ),
     Experiment(
         "dsebo", "the authors' variant", {"variant": "authors"}, ("rosenbrock", "griewank", "michalewicz")
     ),

@@ -324,6 +324,17 @@ def below_the_centre(rows: Sequence[PaperRow]) -> list[PaperRow]:
     return [row for row in rows if (centre := references(row)[0]) is not None and row.mean >= centre]
 
 
+def no_better_than_random(finals: Sequence[FinalRun]) -> list[str]:
+    """The methods of table 1 whose printed means are nowhere better than random search here."""
+    better: dict[str, list[bool]] = {}
+    for task in tasks(1):
+        rows = printed_rows(1, task)
+        bar = own_runs(next(row for row in rows if row.method == "Random Search"), finals).mean
+        for row in rows:
+            better.setdefault(row.label, []).append(not row.mean >= bar)
+    return [label for label, found in better.items() if label != "Random Search" and not any(found)]
+
+
 def verdict(row: PaperRow, own: Own) -> str:
     """What one row came to here, beside what is printed."""
     if not own.seeds:
@@ -352,6 +363,11 @@ def sentences(finals: Sequence[FinalRun]) -> list[str]:
         for row in rows
         if not row.possible
     ]
+    if blind := no_better_than_random(finals):
+        points.append(
+            f"What is printed for {' and '.join(blind)} is worse, on all functions of table 1, than the best "
+            f"of {PAPER_BUDGET} random points here, which need no model."
+        )
     worse = below_the_centre(ours)
     names = ", ".join(f"{row.task} (D = {row.D})" for row in worse)
     if worse:

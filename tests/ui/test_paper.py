@@ -8,11 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dsebo.paper.bundled import bundled_peer_runs
 from dsebo.paper.comparison import (
     FinalRun,
     PaperRow,
     all_rows,
     below_the_centre,
+    no_better_than_random,
+    peer_finals,
     printed_rows,
     sentences,
     tally,
@@ -116,6 +119,16 @@ def test_the_summary_in_words() -> None:
     row = row_of("DSEBO")
     some = sentences([final(row, 1, 4.0)])
     assert some[2].startswith("Of DSEBO's 1 among them, 1 are within three")
+
+
+def test_methods_that_are_printed_worse_than_random_points_are_named() -> None:
+    assert no_better_than_random([]) == []
+    bundled = peer_finals(bundled_peer_runs())
+    assert no_better_than_random(bundled) == ["REMBO, d = 50", "RDUCB"]
+    said = next(sentence for sentence in sentences(bundled) if "need no model" in sentence)
+    assert said.startswith("What is printed for REMBO, d = 50 and RDUCB is worse")
+    worst = final(row_of("Random Search"), 99, 1e9)  # on one function all are better then
+    assert no_better_than_random([*bundled, worst]) == []
 
 
 def test_a_row_that_no_ten_values_can_give_is_named() -> None:
