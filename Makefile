@@ -10,10 +10,10 @@ app: $(READY)
 	$(BIN)/python -m dsebo app
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 proofs: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m slow
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from dsebo.analysis.conclusions import conclude_run, ending_of
-from dsebo.config import RunConfig
 from dsebo.events import Started
 from dsebo.store.errors import RunNotFound
 from dsebo.store.rows import RunRow
@@ -113,7 +112,7 @@ class RunData:
         """The config that decided at evaluation t: before a fork, that of its parent."""
         if not self.row.config.get("forks"):
             return self.row.config
-        return RunConfig.from_json(self.row.config_json).at(t).model_dump(mode="json")
+        return self.row.parsed.at(t).model_dump(mode="json")
 
     def chosen(self, t: int | None) -> dict[str, Any] | None:
         """The convergence at evaluation t; the newest where there is none."""

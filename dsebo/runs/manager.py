@@ -183,9 +183,7 @@ class RunManager:
     def rename(self, run_id: str, name: str, owner: str = LOCAL_OWNER) -> None:
         """Another name; an empty one gives the default."""
         row = self._controlled(run_id, owner)
-        commands.change(
-            self.store, row.id, name=commands.run_name(name, RunConfig.from_json(row.config_json))
-        )
+        commands.change(self.store, row.id, name=commands.run_name(name, row.parsed))
 
     def tag(self, run_id: str, tags: Sequence[str], owner: str = LOCAL_OWNER) -> None:
         """Exactly these tags."""
@@ -261,7 +259,7 @@ class RunManager:
 
     def _check(self, row: RunRow, budget: int) -> Callable[[Connection], None]:
         """What refuses, in a transaction, to let the run go on to that budget."""
-        asked = [(RunConfig.from_json(row.config_json), budget, row.n_done)]
+        asked = [(row.parsed, budget, row.n_done)]
         return lambda connection: check_limits(connection, self.settings, row.owner, asked, but=row.id)
 
     def _mark_interrupted(self) -> None:
@@ -284,7 +282,7 @@ class RunManager:
             raise StoreError(
                 f"Run {row.short_id} has finished its {row.budget} evaluations: extend it to go on."
             )
-        memory = _memory(RunConfig.from_json(row.config_json), row.budget)
+        memory = _memory(row.parsed, row.budget)
         lease = claim(self.store, row.id, wanted, steps, self._check(row, row.budget))
         self._take_on([Job(lease, row.owner, memory)])
 

@@ -91,7 +91,7 @@ def plan_fork(
         if type(budget) is not int or budget < row.budget:
             raise StoreError(must("budget", f"a whole number, {row.budget} or more", budget))
         changes["budget"] = budget
-    parent = RunConfig.from_json(row.config_json)
+    parent = row.parsed
     kept_settings(parent)  # a method that cannot fork says so first
     _check_point(row, at, convergences(store, row.id), budget or row.budget)
     config = parent.forked(row.id, _hash(store, row.id), at, decide, changes)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
 from dsebo.methods.base import Optimizer
 from dsebo.methods.dsebo import DseboConfig
@@ -34,7 +33,7 @@ def open_runner(store: Store, run_id: str) -> tuple[Runner, bool]:
     """(the run at its last committed evaluation, whether it has not been started before)."""
     row = store.get_run(run_id)
     state = saved_state(store, row.id)
-    runner = Runner.from_config(RunConfig.from_json(row.config_json), state, row.budget)
+    runner = Runner.from_config(row.parsed, state, row.budget)
     runner.seconds = row.seconds
     started = store.started(row.id)
     if started is not None and state is not None:
@@ -44,7 +43,7 @@ def open_runner(store: Store, run_id: str) -> tuple[Runner, bool]:
 
 def check_can_go_on(store: Store, row: RunRow) -> None:
     """Refuse a run whose points or objective are not known, before anything is changed."""
-    if why := RunConfig.from_json(row.config_json).objective.unavailable():
+    if why := row.parsed.objective.unavailable():
         raise StoreError(f"Run {row.short_id} cannot go on here. {why}")
     saved = schema.checkpoint.c.run_id
     with store.read() as connection:
@@ -145,7 +144,7 @@ def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
     from dsebo.analysis.floor import embedding_of  # takes torch, which no list of runs needs
 
     row = store.get_run(run_id)
-    config = RunConfig.from_json(row.config_json)
+    config = row.parsed
     if not isinstance(config.optimizer, DseboConfig):
         raise StoreError("Only DSEBO has a shared embedding: choose another run.")
     if config.objective.D * config.optimizer.d_h > MOST_ENTRIES:

@@ -237,7 +237,7 @@ class Store:
 
     def config(self, run_id: str) -> RunConfig:
         """The validated config of a run."""
-        return RunConfig.from_json(self.get_run(run_id).config_json)
+        return self.get_run(run_id).parsed
 
     def versions(self, run_id: str) -> dict[str, str]:
         """The versions of the software that began the run."""
