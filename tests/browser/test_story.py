@@ -58,6 +58,7 @@ def test_old_addresses_lead_on(server: str, page: Any, example: str) -> None:
         page.goto(f"{server}/{old.format(example)}")
         page.get_by_text(words).first.wait_for()
         assert page.url.startswith(server + place), old
+        page.get_by_test_id("stTopNavLink").nth(3).wait_for()
         assert page.get_by_test_id("stTopNavLink").count() == 4
 
 
