@@ -300,12 +300,13 @@ class DuMBO(Optimizer):
     def own_state(self) -> dict[str, Any]:
         """The kept division, its hyper-parameters, and when they were fitted."""
         hyper = self.sum.flat().tolist()
-        return {"parts": self.sum.labels(self.D).tolist(), "hyper": hyper, "n_fitted": self.n_fitted}
+        # In their order, also within a part: sums in another order differ in their last bits.
+        parts = [part.tolist() for part in self.sum.parts]
+        return {"parts": parts, "hyper": hyper, "n_fitted": self.n_fitted}
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
-        labels = np.array(state["parts"], dtype=np.int64)
-        parts = [np.flatnonzero(labels == place) for place in range(int(labels.max()) + 1)]
+        parts = [np.array(part, dtype=np.int64) for part in state["parts"]]
         self.sum = Sum.of(parts).with_flat(np.array(state["hyper"], dtype=np.float64))
         self.n_fitted = int(state["n_fitted"])
         self._step = None
