@@ -92,7 +92,7 @@ def _growth(run: Ending) -> str:
     if run.d is None or run.d_h is None:
         return ""
     grown = [change for change in run.changes if change["event"] == "expanded"]
-    above = run.d_e is not None and run.changes and run.changes[-1]["d_to"] > run.d_e
+    above = bool(run.d_e and run.changes) and run.d_e < run.changes[-1]["d_to"] < run.d_h
     more = "; a random subspace needs more than d_e" if above else ""
     matter = f" ({count(run.d_e, 'variable')} matter{'s' if run.d_e == 1 else ''}{more})" if run.d_e else ""
     stuck = _stuck(run.changes[-1], run.d_h) if run.changes else ""
