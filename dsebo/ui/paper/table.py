@@ -52,11 +52,13 @@ def lines_of(rows: Sequence[PaperRow], finals: Sequence[FinalRun]) -> list[Line]
 
 
 def shown_table(lines: Sequence[Line]) -> pd.DataFrame:
-    """The table: the centre and F* first, then the rows."""
+    """The table: DSEBO, the centre and F*, then the other rows."""
     centre, minimum = references(lines[0].row)
     known = [(CENTRE, centre), (MINIMUM, minimum)]
-    head = [{"Method": name, "Here": number(value)} for name, value in known if value is not None]
-    return pd.DataFrame([*head, *(_cells(line) for line in lines)], columns=COLUMNS).fillna("")
+    between = [{"Method": name, "Here": number(value)} for name, value in known if value is not None]
+    cells = [_cells(line) for line in lines]
+    first = sum(line.row.method == DSEBO for line in lines)
+    return pd.DataFrame([*cells[:first], *between, *cells[first:]], columns=COLUMNS).fillna("")
 
 
 def _cells(line: Line) -> dict[str, str]:
