@@ -122,7 +122,7 @@ def test_tables_of_tasks_that_are_not_here() -> None:
 
 def test_the_link_names_table_and_task() -> None:
     at = open_page("paper", table="3", task="Michalewicz")
-    assert at.dataframe[0].value["Here"][0] == "−3.402"
+    assert at.dataframe[0].value.set_index("Method")["Here"]["Centre of the box"] == "−3.402"
     assert at.query_params == {"table": "3", "task": "Michalewicz"}
     assert "D = 10000" in said(at)
 
