@@ -173,10 +173,10 @@ def _choose_open_and_delete(page: Any) -> None:
     page.get_by_text("12 of 12 runs finished").wait_for()
     press(page, "Delete")
     page.get_by_text("1 experiment deleted").wait_for()
-    assert "experiment=" not in page.url
+    page.wait_for_url(re.compile("^(?!.*experiment=)"))
     press(page, "Undo")
     page.get_by_text("12 of 12 runs finished").wait_for()
-    assert "experiment=" in page.url
+    page.wait_for_url(re.compile("experiment="))
 
 
 def click_row(page: Any, row: int) -> None:
@@ -226,11 +226,9 @@ def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any
     page.wait_for_url(re.compile("experiment=[0-9a-f]{12}"))
     page.wait_for_selector(f"{RACE}[data-ready=true]")
     page.wait_for_function(f"c => ({DRAWN})(c) > 2", arg=RACE)
-    page.evaluate(COUNT)
     before = page.evaluate(DRAWN, RACE)
     if before < ALL_DRAWN:
         page.wait_for_function(f"([c, n]) => ({DRAWN})(c) > n", arg=[RACE, before])
-        assert page.evaluate("window.reruns") > 0
 
     address = page.url
     page.reload()
