@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.picture import FLAGS, READY
-from benchmarks.server import Server
+from benchmarks.picture import READY
+from benchmarks.server import FLAGS, Server
 from dsebo.transfer.figures import browser
 
 PATIENCE = 60_000  # ms: the demonstration takes 20 s, on a busy machine more

@@ -14,11 +14,10 @@ import time
 
 from playwright.sync_api import BrowserContext, sync_playwright
 
-from benchmarks.server import Server
+from benchmarks.server import FLAGS, Server
 from dsebo.transfer.figures import browser as chromium
 
 TIMES = 3
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 WORDS, BUTTON = "See Bayesian optimization find its own dimension", "Run it"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.server import ROOT, Server
+from benchmarks.server import FLAGS, ROOT, Server
 from dsebo.runs.data import read_run
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
@@ -23,7 +23,6 @@ RUN, EXPANSION = "Sphere, the paper's setting", 3  # the fourth: by then its slo
 WIDTH, HEIGHT = 1280, 1240
 CHARTS = ".live-chart.fills { height: 440px !important; }"  # as in a window of 800, with the formula below
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]  # of Chromium, in a container
 
 
 class Server:

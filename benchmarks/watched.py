@@ -21,14 +21,13 @@ from functools import partial
 from playwright.sync_api import sync_playwright
 
 from benchmarks.browsers import Browser
-from benchmarks.server import ROOT, Server
+from benchmarks.server import FLAGS, ROOT, Server
 from dsebo.store.store import Store
 from dsebo.transfer.figures import browser as chromium
 
 SEEDS = (1, 2, 3)
 BUDGET = 500
 POLL = 0.02  # seconds between two looks into the store
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 BEFORE = {"the tab closed": "1.3 to 1.7", "one browser": "2.4", "30 browsers": "1.78 to 2.4 of one browser"}
 
 Look = Callable[[], None]  # what those who watch do, again and again

@@ -78,6 +78,13 @@ class Observations:
         cap = outlier_cap(y)
         return y if cap is None else np.clip(y, -LARGEST, cap)
 
+    def standardized_values(self) -> Array:
+        """(n,) `values_for_model` with mean 0 and deviation 1; the deviation stays where all are alike."""
+        y = self.values_for_model()
+        spread = float(y.std())
+        scaled: Array = (y - y.mean()) / (spread if spread > 1e-12 * float(np.abs(y).max()) else 1.0)
+        return scaled
+
     def clipped(self) -> float | None:
         """What a model takes the last value for, where it lies so far above the others; else None."""
         if len(self.values) < 3 or not np.isfinite(self.values[-1]):

@@ -215,9 +215,7 @@ class DuMBO(Optimizer):
             x = rng.uniform(-1.0, 1.0, size=self.D)
             return Candidate(t, x, x)
         began = perf_counter()
-        y = self.observed.values_for_model()
-        spread = float(y.std())
-        target = (y - y.mean()) / (spread if spread > 1e-12 * float(np.abs(y).max()) else 1.0)
+        target = self.observed.standardized_values()
         data = Data((np.stack(self.observed.points) + 1.0) / 2.0, target)
         if n - self.n_fitted >= max(1, int(self.config.refit_every * n)):
             self.sum = data.fitted(self.sum, self.config.fit_iterations)

@@ -333,9 +333,7 @@ class RDUCB(Optimizer):
             return Candidate(t, x, x)
         began = perf_counter()
         U = (np.stack(self.observed.points) + 1.0) / 2.0
-        y = self.observed.values_for_model()
-        spread = float(y.std())
-        target = (y - y.mean()) / (spread if spread > 1e-12 * float(np.abs(y).max()) else 1.0)
+        target = self.observed.standardized_values()
         forest = random_forest(self.D, self.config.size, rng)
         model = SumOfParts(U, target, forest)
         hyper = self._fitted(model, n)
