@@ -165,10 +165,10 @@ class Source:
             )
         if not file.is_file():
             raise ConfigError(f"function = {self.place!r} cannot be read: there is no file {path}.")
-        found = getattr(_module(file), attribute, None)
-        if found is None:
+        target = getattr(_module(file), attribute, None)
+        if target is None:
             raise ConfigError(f"function = {self.place!r} cannot be read: {file.name} has no {attribute}.")
-        problem = found if isinstance(found, Problem) else self._of_function(found)
+        problem = target if isinstance(target, Problem) else self._of_function(target)
         return replace(problem, name=problem.name or f"{file.stem}:{attribute}")
 
     def _of_function(self, f: Any) -> Problem:

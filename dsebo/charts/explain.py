@@ -182,8 +182,8 @@ _NUMBERED = re.compile(r"(.*) \(([^()]*T \d+ → \d+)\)", re.DOTALL)  # as `dseb
 
 def _entry(event: Event, repeated: int = 0) -> Entry:
     """Told first, counted second; between them whether it was right, where that is known."""
-    found = _NUMBERED.fullmatch(event["text"])
-    text, numbers = (found[1], found[2]) if found else (event["text"], "")
+    match = _NUMBERED.fullmatch(event["text"])
+    text, numbers = (match[1], match[2]) if match else (event["text"], "")
     judged = f"{text} {event[VERDICT]}" if VERDICT in event else text
     return Entry(event["t"], judged, event["event"], repeated, numbers, event)
 

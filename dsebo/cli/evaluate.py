@@ -42,10 +42,10 @@ def evaluate_command(
     objective = make_objective(settings)
     rows = [evaluate_once(objective, point) for point in points]
     if as_json:
-        found = [
+        values = [
             {"y": y if math.isfinite(y) else None, **({"error": error} if error else {})} for y, error in rows
         ]
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(values))
     else:
         for y, error in rows:
             typer.echo(f"failed: {error}" if error else f"{y:.12g}")

@@ -63,8 +63,8 @@ def list_command(
         for sentence in store.incidents():
             typer.echo(without_controls(sentence), err=True)
         if as_json:
-            said = json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1)
-            typer.echo(escaped_controls(said))
+            text = json.dumps([_plain(row) for row in rows], ensure_ascii=False, indent=1)
+            typer.echo(escaped_controls(text))
         else:
             typer.echo(without_controls(_table(rows, Console().width)) if rows else "No runs.")
             for row in rows:  # beside the table, which has a line for each run

@@ -126,8 +126,8 @@ def lead(done: pd.DataFrame, axes: Sequence[str]) -> str:
 
 def _named(axes: Sequence[str], values: Any) -> str:
     """`β = 8, dₕ = 60` of what pandas groups by: of a single axis the value itself."""
-    each = values if isinstance(values, tuple) else (values,)
-    return ", ".join(part(axis, value) for axis, value in zip(axes, each, strict=True))
+    parts = values if isinstance(values, tuple) else (values,)
+    return ", ".join(part(axis, value) for axis, value in zip(axes, parts, strict=True))
 
 
 def ranking(values: Mapping[str, float], what: str) -> str:

@@ -113,13 +113,13 @@ class Mixture:
 
     def score(self, z: Array, score: Score) -> tuple[Array, Array]:
         """-log of the mean of exp(-value) over the models at z (m, d), and its gradient (m, d)."""
-        found = [model.score(z, score) for model in self.models]
-        values = np.stack([value for value, _ in found])
+        scores = [model.score(z, score) for model in self.models]
+        values = np.stack([value for value, _ in scores])
         least = values.min(axis=0)
         shares = np.exp(least - values)
         total = shares.mean(axis=0)
-        gradient = sum(share[:, None] * slope for share, (_, slope) in zip(shares, found, strict=True))
-        return least - np.log(total), np.asarray(gradient / (len(found) * total)[:, None])
+        gradient = sum(share[:, None] * slope for share, (_, slope) in zip(shares, scores, strict=True))
+        return least - np.log(total), np.asarray(gradient / (len(scores) * total)[:, None])
 
     def state_dict(self) -> dict[str, Any]:
         """What the data cannot give."""

@@ -55,11 +55,11 @@ def propose(parts: Sequence[Indices], d_max: int, rng: np.random.Generator) -> M
         gone: tuple[int, ...] = (place,)
         there = -_log_ways(part.size) - np.log(splits.size)
     else:
-        one = int(rng.choice(len(parts), p=partners / partners.sum()))
-        fits_it = np.flatnonzero(sizes + sizes[one] <= d_max)
-        other = int(rng.choice(fits_it[fits_it != one]))
-        gone = (min(one, other), max(one, other))
-        come = (np.sort(np.r_[parts[one], parts[other]]),)
+        chosen = int(rng.choice(len(parts), p=partners / partners.sum()))
+        fits_it = np.flatnonzero(sizes + sizes[chosen] <= d_max)
+        other = int(rng.choice(fits_it[fits_it != chosen]))
+        gone = (min(chosen, other), max(chosen, other))
+        come = (np.sort(np.r_[parts[chosen], parts[other]]),)
         there = -np.log(partners.sum() / 2)
     after = np.r_[np.delete(sizes, gone), [part.size for part in come]]
     splits_then, partners_then = _choices(after, d_max)
@@ -144,10 +144,10 @@ class Sum:
 
     def labels(self, D: int) -> Indices:
         """(D,) the part of each variable."""
-        found = np.empty(D, dtype=np.int64)
+        places = np.empty(D, dtype=np.int64)
         for place, part in enumerate(self.parts):
-            found[part] = place
-        return found
+            places[part] = place
+        return places
 
 
 # -- its Gaussian process --------------------------------------------------------------------------

@@ -260,13 +260,13 @@ class ALEBO(ModelOptimizer):
     def _random_kernels(self, n: int, wanted: int) -> list[Array]:
         """(d, d) each: U of an ARD kernel on random orthogonal directions of x, all lengthscales 1."""
         rng = stream(self.seed, n).spawn(1)[0]
-        found = []
+        roots = []
         for _ in range(wanted):
             Q, _ = np.linalg.qr(rng.standard_normal((self.D, self.d)))
             seen = self.polytope.rows @ Q  # (d, d)
             metric = seen @ seen.T
-            found.append(np.linalg.cholesky(metric + 1e-9 * np.trace(metric) * np.eye(self.d)).T)
-        return found
+            roots.append(np.linalg.cholesky(metric + 1e-9 * np.trace(metric) * np.eye(self.d)).T)
+        return roots
 
     @property
     def design(self) -> tuple[Array, float, float]:

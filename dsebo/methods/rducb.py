@@ -124,8 +124,8 @@ def random_forest(D: int, size: float, rng: np.random.Generator) -> Forest:
         return i
 
     neighbours: dict[int, list[int]] = {}
-    found = 0
-    while found < wanted:
+    edges = 0
+    while edges < wanted:
         for i, j in rng.integers(D, size=(2 * wanted + 8, 2)).tolist():
             a, b = root(i), root(j)
             if a == b:
@@ -133,8 +133,8 @@ def random_forest(D: int, size: float, rng: np.random.Generator) -> Forest:
             owner[a] = b
             neighbours.setdefault(i, []).append(j)
             neighbours.setdefault(j, []).append(i)
-            found += 1
-            if found == wanted:
+            edges += 1
+            if edges == wanted:
                 break
     return Forest(D, _leaves_first(neighbours), np.setdiff1d(np.arange(D), list(neighbours)))
 

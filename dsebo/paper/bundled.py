@@ -168,14 +168,14 @@ def complete(
         if _key(plain) in known:
             continue
         began = time.process_time()
-        made = thin(run(config))
-        made = replace(made, seconds=round(time.process_time() - began, 2))
-        known[_key(plain)] = made
+        thinned = thin(run(config))
+        thinned = replace(thinned, seconds=round(time.process_time() - began, 2))
+        known[_key(plain)] = thinned
         write(path, _in_order({**there, **known}, configs))
         of = config.objective
         say(
             f"{index} of {len(configs)}: {of.name}, D = {of.D}, seed {config.seed}: "
-            f"best {made.best:.6g} in {made.seconds:.1f} s"
+            f"best {thinned.best:.6g} in {thinned.seconds:.1f} s"
         )
     return _in_order(known, configs)
 

@@ -57,13 +57,13 @@ class Admission:
             self._recent = {
                 who: late for who, at in self._recent.items() if (late := [t for t in at if t > since])
             }
-            made = self._recent.setdefault(address, [])
-            if len(made) >= NEW_OWNERS:
+            recent = self._recent.setdefault(address, [])
+            if len(recent) >= NEW_OWNERS:
                 raise NotAllowed(
                     f"{NEW_OWNERS} new visitors a minute are let in from one address: open the link that "
                     "your lecturer gave you, or wait a minute and load this page again."
                 )
-            made.append(self._clock())
+            recent.append(self._clock())
 
 
 class Guesses:

@@ -116,8 +116,8 @@ class RunData:
 
     def chosen(self, t: int | None) -> dict[str, Any] | None:
         """The convergence at evaluation t; the newest where there is none."""
-        found = [event for event in self.changes if event["t"] == t]
-        return found[0] if found else (self.changes[-1] if self.changes else None)
+        here = [event for event in self.changes if event["t"] == t]
+        return here[0] if here else (self.changes[-1] if self.changes else None)
 
 
 def read_ghost(store: Store, row: RunRow) -> RunData | None:

@@ -85,9 +85,9 @@ class FloorService:
             job.wanted |= set(wanted)
             if job.missing() and job.error is None and not self._closed:
                 self._start()
-            found = _never_rising({d: job.known[d].floor for d in wanted if d in job.known})
-            running = len(found) < len(wanted) and job.error is None and not self._closed
-            return FloorStatus(found, len(wanted), running, job.error)
+            floors = _never_rising({d: job.known[d].floor for d in wanted if d in job.known})
+            running = len(floors) < len(wanted) and job.error is None and not self._closed
+            return FloorStatus(floors, len(wanted), running, job.error)
 
     def close(self) -> None:
         """Stop after the dimension under way."""
@@ -135,10 +135,10 @@ class FloorService:
                     return
 
 
-def _never_rising(found: dict[int, float]) -> dict[int, float]:
+def _never_rising(floors: dict[int, float]) -> dict[int, float]:
     """A larger subspace holds the smaller: its floor is at most theirs."""
-    dims = sorted(found)
-    least = np.minimum.accumulate(np.array([found[d] for d in dims], dtype=float))
+    dims = sorted(floors)
+    least = np.minimum.accumulate(np.array([floors[d] for d in dims], dtype=float))
     return dict(zip(dims, least.tolist(), strict=True))
 
 

@@ -83,8 +83,8 @@ def _is_below_share(limits: Limits, load: Load, owners: int) -> bool:
 def _owners(connection: Connection, asking: OwnerHash) -> int:
     """How many have unfinished runs, with the one who asks."""
     run = schema.run.c
-    found = connection.execute(select(run.owner).where(run.state.in_(ACTIVE)).distinct()).scalars()
-    return len({asking, *found})
+    owners = connection.execute(select(run.owner).where(run.state.in_(ACTIVE)).distinct()).scalars()
+    return len({asking, *owners})
 
 
 def check_own(settings: Settings, configs: Sequence[RunConfig]) -> None:

@@ -210,14 +210,14 @@ def _is_private(folder: Path) -> bool:
     me = os.getuid()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
         if (
-            not stat.S_ISDIR(found.st_mode)
-            or found.st_uid != me
+            not stat.S_ISDIR(status.st_mode)
+            or status.st_uid != me
             or folder.parent.stat().st_uid not in (0, me)
         ):
             return False
-        if stat.S_IMODE(found.st_mode) & 0o077:
+        if stat.S_IMODE(status.st_mode) & 0o077:
             folder.chmod(0o700)
     except OSError:
         return False

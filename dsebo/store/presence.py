@@ -141,12 +141,12 @@ class Presence:
 
 def _identity(path: Path | str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
     except OSError as error:  # the folder cannot be reached now
         raise StoreAway(f"{path} cannot be found: {error.strerror}.") from None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _still_open(identity: tuple[int, int] | None) -> Path | None:

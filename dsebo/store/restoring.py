@@ -47,8 +47,8 @@ def check_can_go_on(store: Store, row: RunRow) -> None:
         raise StoreError(f"Run {row.short_id} cannot go on here. {why}")
     saved = schema.checkpoint.c.run_id
     with store.read() as connection:
-        found = connection.execute(select(saved).where(saved == row.id)).first()
-    if found is None and row.n_done > 0:
+        checkpoint = connection.execute(select(saved).where(saved == row.id)).first()
+    if checkpoint is None and row.n_done > 0:
         raise _without_points(row.id)
 
 

@@ -197,8 +197,8 @@ class Store:
 
         with self.read() as connection:
             full = find_id(connection, run_id)
-            found = connection.execute(_SELECT_AFTER, {"run": full, "after": after}).all()
-        columns = zip(*found, strict=True) if found else [()] * len(_EVALUATION)
+            rows = connection.execute(_SELECT_AFTER, {"run": full, "after": after}).all()
+        columns = zip(*rows, strict=True) if rows else [()] * len(_EVALUATION)
         return pd.DataFrame(
             {name: _column(name, values) for name, values in zip(_EVALUATION, columns, strict=True)}
         )
@@ -228,12 +228,12 @@ class Store:
         with self.read() as connection:
             full = find_id(connection, run_id)
             chosen = select(table.c.z, table.c.z_type)
-            found = connection.execute(chosen.where(table.c.run_id == full, table.c.t == t)).one_or_none()
-        if found is None:
+            point = connection.execute(chosen.where(table.c.run_id == full, table.c.t == t)).one_or_none()
+        if point is None:
             raise StoreError(f"t = {t} is not an evaluation of run {full[:8]}.")
-        if found.z is None:
+        if point.z is None:
             raise StoreError(f"Run {full[:8]} was imported without its points.")
-        return self._lifts.lift(self, full, np.frombuffer(found.z, dtype=f"<{found.z_type}"))
+        return self._lifts.lift(self, full, np.frombuffer(point.z, dtype=f"<{point.z_type}"))
 
     def config(self, run_id: str) -> RunConfig:
         """The validated config of a run."""
@@ -269,19 +269,19 @@ class Store:
 
 def find_id(connection: Connection, run_id: str) -> str:
     """The full id of a run, from a prefix that only it has."""
-    ids = schema.run.c.id
-    exact = connection.execute(select(ids).where(ids == run_id)).first()
+    run = schema.run.c
+    exact = connection.execute(select(run.id).where(run.id == run_id)).first()
     if exact is not None:
         return str(exact.id)
     if not run_id:
         raise RunNotFound("id is missing: the id of a run, which may be shortened.")
-    near = select(ids).where(ids.startswith(run_id.lower(), autoescape=True)).limit(2)
-    found = connection.execute(near).scalars().all()
-    if not found:
+    near = select(run.id).where(run.id.startswith(run_id.lower(), autoescape=True)).limit(2)
+    matches = connection.execute(near).scalars().all()
+    if not matches:
         raise RunNotFound(f"id = {run_id!r} is not a run of this store.")
-    if len(found) > 1:
+    if len(matches) > 1:
         raise RunNotFound(f"id = {run_id!r} is shared by several runs: give more of it.")
-    return str(found[0])
+    return str(matches[0])
 
 
 def _column(name: str, values: Sequence[Any]) -> Array:

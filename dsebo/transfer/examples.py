@@ -104,14 +104,14 @@ def make_floors(data: bytes) -> bytes:
 
 def _wait(store: Store, ids: Sequence[str]) -> None:
     """Until all have finished; says how far it is."""
-    said = -1
+    printed = -1
     while True:
         rows = store.list_runs(RunFilter(ids=ids))
         if failed := [row for row in rows if row.state in ("failed", "interrupted")]:
             raise StoreError(f"{failed[0].name} ended as {failed[0].state}: {failed[0].error}")
         done = sum(row.state == "finished" for row in rows)
-        if done != said:
-            said = done
+        if done != printed:
+            printed = done
             print(f"{done} of {len(ids)} runs", flush=True)
         if done == len(ids):
             return

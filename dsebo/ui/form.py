@@ -205,8 +205,8 @@ def _sought(spec: FieldSpec) -> int:
 def field_errors(error: str, names: Iterable[str]) -> dict[str, str]:
     """Of what does not fit together, the sentence of each field."""
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    found = re.finditer(rf"\b({known}) must be .*?\(got [^)]*\)\.", error)
-    return {match[1]: match[0] for match in found}
+    matches = re.finditer(rf"\b({known}) must be .*?\(got [^)]*\)\.", error)
+    return {match[1]: match[0] for match in matches}
 
 
 def choose_preset(titles: Mapping[str, str], matching: str | None, own: str, key: str, load: Any) -> None:
