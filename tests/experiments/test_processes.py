@@ -55,6 +55,7 @@ def in_thread(store: Store, sweep_id: str, engine: LocalEngine) -> tuple[threadi
     return thread, ended
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_nothing(store: Store, engine: LocalEngine) -> None:
     thread, ended = in_thread(store, create_experiment(store, LONG), engine)
     for _ in range(2):  # the pool that replaces the first one is broken too

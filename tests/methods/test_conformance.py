@@ -20,10 +20,18 @@ QUICK_REGION: dict[str, Any] = {**QUICK_FIT, "candidates": 100, "features": 32}
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "dsebo": [
         {"beta": 4, "d_l": 2, "d_h": 20},
-        {"beta": 4, "d_l": 2, "d_h": 20, "variant": "authors"},
-        {"beta": 6, "d_l": 2, "d_h": 12, "kernel": "rbf", "alpha_mode": "relative"},
+        {"beta": 4, "d_l": 2, "d_h": 20, "variant": "authors", **QUICK},
+        {"beta": 6, "d_l": 2, "d_h": 12, "kernel": "rbf", "alpha_mode": "relative", **QUICK},
         {"variant": "adaptive", "beta": 4, "d_l": 2, "d_h": 20, "stop": 0.5, **QUICK},
-        {"variant": "adaptive", "beta": 4, "d_l": 2, "d_h": 20, "most_data": 8, "acquisition": "bound"},
+        {
+            "variant": "adaptive",
+            "beta": 4,
+            "d_l": 2,
+            "d_h": 20,
+            "most_data": 8,
+            "acquisition": "bound",
+            **QUICK,
+        },
         {"variant": "adaptive", "d_l": 17, "d_h": 20, "probes": 4, "first_point": "centre", **QUICK},
         {
             "variant": "adaptive",
