@@ -9,6 +9,8 @@ from objectives.base import Objective
 from objectives.embedded import EmbeddedConfig, EmbeddedFunction
 from objectives.fields import ConfigError, not_one_of
 from objectives.lasso import LassoConfig
+from objectives.limo import LimoConfig
+from objectives.mslr import MslrConfig
 from objectives.own import OwnConfig, Problem
 from objectives.registry import BaseFunction, get_function, register
 
@@ -38,6 +40,8 @@ __all__ = [
     "EmbeddedConfig",
     "EmbeddedFunction",
     "LassoConfig",
+    "LimoConfig",
+    "MslrConfig",
     "Objective",
     "OwnConfig",
     "Problem",

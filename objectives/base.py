@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 import numpy as np
 from pydantic import field_validator, model_validator
 
-from objectives.fields import Frozen, not_one_of
+from objectives.fields import ConfigError, Frozen, not_one_of
 from objectives.references import known_references
 
 if TYPE_CHECKING:
@@ -94,6 +94,18 @@ class Objective(ABC):
     def at_centre(self) -> float:
         """The value at the centre of the box: the reference every curve is read against."""
         return float(self(np.zeros((1, self.dimension)))[0])
+
+
+def inside_the_box(objective: Objective, x: Tensor) -> NDArray[np.float64]:
+    """x as an array, for objectives that have no value outside; ConfigError where it is not in the box."""
+    points: NDArray[np.float64] = x.detach().numpy()
+    if not np.isfinite(points).all():
+        raise ConfigError(f"x must be finite numbers; {objective.name} has no value at others.")
+    if np.abs(points).max(initial=0.0) > 1.0:
+        raise ConfigError(
+            f"x must be in [-1, 1]^{objective.dimension}; {objective.name} has no value outside."
+        )
+    return points
 
 
 class ObjectiveConfig(Frozen):

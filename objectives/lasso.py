@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from objectives.base import Objective, ObjectiveConfig
-from objectives.fields import ConfigError, setting
+from objectives.base import Objective, ObjectiveConfig, inside_the_box
+from objectives.fields import setting
 from objectives.processes import Processes
 
 if TYPE_CHECKING:
@@ -117,11 +117,7 @@ class Lasso(Objective):
         """Each row by five fits."""
         import torch
 
-        points = x.detach().numpy()
-        if not np.isfinite(points).all():
-            raise ConfigError(f"x must be finite numbers; {self.name} has no value at others.")
-        if np.abs(points).max(initial=0.0) > 1.0:
-            raise ConfigError(f"x must be in [-1, 1]^{self.dimension}; {self.name} has no value outside.")
+        points = inside_the_box(self, x)
         return torch.from_numpy(_call(self.name, self.data_noise, "values", points))
 
     def portrait(self, x: Array) -> Support:

@@ -1,7 +1,8 @@
-"""Pictures of the best point on a real task: the features that a Lasso finds."""
+"""Pictures of the best point on a real task: the features of a Lasso, a molecule, a place among rows."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
@@ -12,8 +13,11 @@ from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
 from dsebo.text import number
 from objectives.lasso import IN_SUPPORT, Support
+from objectives.limo import Molecule
+from objectives.mslr import EXTRAPOLATED, Placement
 
 Portraits = Sequence[tuple[int, Any]]  # (t, what was found there) of the improvements, the oldest first
+MOST_ROWS = 400  # points of the line through all rows
 
 
 def portrait_sketch(portraits: Portraits, budget: int, t: int) -> Sketch:
@@ -58,6 +62,86 @@ def _support(newest: Support, portraits: Portraits, budget: int) -> Sketch:
     sketch.layout |= {"barmode": "overlay", "showlegend": True}
     _over_time(sketch, portraits, [shown.f1 for _, shown in portraits], (0.0, 1.05))
     return sketch
+
+
+@_draw.register
+def _molecule(newest: Molecule, portraits: Portraits, budget: int) -> Sketch:
+    """RDKit's drawing of the best molecule; below, its penalised logP over the evaluations."""
+    parts = f"logP {number(newest.logp, 3)} − accessibility {number(newest.accessibility, 3)}"
+    ring = f" − ring {newest.ring_excess}" if newest.ring_excess else ""
+    title = f"Penalised logP {number(newest.value, 3)} = {parts}{ring}, evaluation {portraits[-2][0]}"
+    sketch = _stacked(title, "Penalised logP (LIMO-style, our own smaller VAE)", budget)
+    hidden = theme.axis(visible=False, range=[0, 1], fixedrange=True)
+    low, high = sketch.layout["yaxis"]["domain"]
+    sketch.layout |= {"xaxis": {**hidden, "anchor": "y"}, "yaxis": {**hidden, "domain": [low, high]}}
+    drawing = base64.b64encode(newest.svg(720, 260).encode()).decode()
+    place = {"xref": "paper", "yref": "paper", "x": 0, "y": high, "sizex": 1, "sizey": high - low}
+    source = f"data:image/svg+xml;base64,{drawing}"
+    sketch.layout["images"] = [{"source": source, **place, "sizing": "contain", "layer": "above"}]
+    sketch.scatter(  # what one may copy; the drawing itself says nothing to a pointer
+        x=[0.5],
+        y=[0.5],
+        mode="markers",
+        marker={"opacity": 0, "size": 60},
+        hovertemplate=f"{newest.smiles}<extra></extra>",
+        showlegend=False,
+    )
+    values = [shown.value for _, shown in portraits]
+    _over_time(sketch, portraits, values, _around(values))
+    return sketch
+
+
+@_draw.register
+def _placement(newest: Placement, portraits: Portraits, budget: int) -> Sketch:
+    """Predictions of all rows in order, and the place of the point; below, its prediction over time."""
+    n = len(newest.predictions)
+    rows = "synthetic rows" if newest.synthetic else "genuine rows"
+    where = f"above all {n}" if newest.place == 1 else f"place {newest.place} among {n}"
+    title = f"Predicted relevance {number(newest.found, 3)}: {where} {rows}, evaluation {portraits[-2][0]}"
+    sketch = _stacked(title, "Predicted relevance of the best point", budget)
+    sketch.layout["xaxis"] = theme.axis(
+        range=[0, n * 1.02], anchor="y", showgrid=False, title=theme.axis_title(f"{rows}, in order")
+    )
+    chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).round().astype(int))
+    sketch.scatter(
+        x=chosen + 1,
+        y=newest.predictions[chosen].astype(np.float32),
+        name=f"the {rows}",
+        mode="lines",
+        line={"color": theme.GREY, "width": 2},
+        hovertemplate="row %{x}: %{y:.3~g}<extra></extra>",
+        showlegend=True,
+    )
+    sketch.scatter(
+        x=[n + 1 - (newest.place - 1)],
+        y=[newest.found],
+        name="found",
+        mode="markers",
+        marker={"color": theme.BLUE, "size": 11},
+        hovertemplate=f"{where}: %{{y:.3~g}}<extra>found</extra>",
+        showlegend=True,
+    )
+    sketch.layout["showlegend"] = True
+    sketch.note(
+        EXTRAPOLATED.replace(". ", ".<br>", 1).replace(" is extra", "<br>is extra"),
+        xref="paper",
+        yref="paper",
+        x=0.02,
+        y=0.92,
+        xanchor="left",
+        yanchor="top",
+        align="left",
+    )
+    values = [shown.found for _, shown in portraits]
+    _over_time(sketch, portraits, values, _around(values))
+    return sketch
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """Them all, with some air."""
+    low, high = min(values), max(values)
+    air = 0.1 * (high - low) or 0.5
+    return low - air, high + air
 
 
 def _stacked(above: str, below: str, budget: int) -> Sketch:
