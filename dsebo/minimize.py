@@ -87,7 +87,7 @@ def minimize(
         raise ConfigError("bounds must be a (lower, upper) pair of numbers per variable.")
     problem = f if isinstance(f, Problem) else Problem(f, bounds if bounds is not None else ())
     lower, upper = problem.limits
-    budget, seed, config = _settings(method, lower.size, budget, seed, settings)
+    budget, seed, config = checked_settings(method, lower.size, budget, seed, settings)
     objective = UserFunction(problem.f, lower, upper)
     with one_thread():
         optimizer = config.build(lower.size, budget, seed)
@@ -146,7 +146,7 @@ def _message(ending: Finished, failures: int) -> str:
     return f"{ending.text} {count(failures, 'evaluation')} failed."
 
 
-def _settings(
+def checked_settings(
     method: str, D: int, budget: int, seed: int, settings: dict[str, Any]
 ) -> tuple[int, int, MethodConfig]:
     """(budget, seed, the method's config), checked like any other run's."""

@@ -12,6 +12,7 @@ LAYERS = [
     "dsebo.methods",
     "dsebo.config dsebo.parsing dsebo.text dsebo.qr",
     "dsebo.run dsebo.minimize",
+    "dsebo.integrations",
     "dsebo.analysis",
     "dsebo.settings",
     "dsebo.store",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,3 +38,11 @@ def test_the_simulator_fails_sometimes() -> None:
         except FloatingPointError:
             failed += 1
     assert 3 <= failed <= 27
+
+
+def test_the_optuna_study_says_its_best_value() -> None:
+    pytest.importorskip("optuna")
+    script = EXAMPLES / "optuna_study.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=EXAMPLES.parent)
+    assert re.fullmatch(r"best of 30 trials: \d\.\d{4}\n", done.stdout), done.stderr
+    assert f"examples/{script.name}" in script.read_text()

@@ -1,0 +1,1 @@
+"""DSEBO inside other libraries."""
