@@ -17,6 +17,9 @@ class Event:
     kind: ClassVar[str]
     t: int
 
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+
     def to_json(self) -> dict[str, Any]:
         """One flat JSON object. Numbers that JSON does not know (NaN, inf) become null."""
         shown = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _HIDDEN}
@@ -37,10 +40,9 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Started(Event):
+class Started(Event, kind="started"):
     """The run begins, or goes on after evaluation t."""
 
-    kind: ClassVar[str] = "started"
     config: dict[str, Any]
     minimum: float | None
     at_centre: float | None
@@ -49,14 +51,13 @@ class Started(Event):
 
 
 @dataclass(frozen=True)
-class Evaluated(Event):
+class Evaluated(Event, kind="evaluated"):
     """One evaluation: its value, and where the run stands after it.
 
     `d`, `T` and `since_gain` are those under which the point was chosen and counted; an
     expansion that follows comes as its own event.
     """
 
-    kind: ClassVar[str] = "evaluated"
     y: float
     best: float
     d: int | None
@@ -77,10 +78,9 @@ class Evaluated(Event):
 
 
 @dataclass(frozen=True)
-class Converged(Event):
+class Converged(Event, kind="converged"):
     """A subspace has converged. Carries every number of Algorithm 1; d_to = d_from: it stays."""
 
-    kind: ClassVar[str] = "converged"
     d_from: int
     d_to: int
     dims: tuple[int, ...]  # with bests the records (d_i, b_i), this convergence included
@@ -100,14 +100,12 @@ class Converged(Event):
 
 
 @dataclass(frozen=True)
-class Expanded(Converged):
+class Expanded(Converged, kind="expanded"):
     """A subspace has converged and the run goes on in a larger one."""
-
-    kind: ClassVar[str] = "expanded"
 
 
 @dataclass(frozen=True)
-class Forked(Event):
+class Forked(Event, kind="forked"):
     """The run leaves another one: up to evaluation t, and before what follows, both are the same.
 
     Attributes:
@@ -117,7 +115,6 @@ class Forked(Event):
         text: One sentence for people.
     """
 
-    kind: ClassVar[str] = "forked"
     parent: str
     decide: int | None
     before: dict[str, Any]
@@ -126,10 +123,9 @@ class Forked(Event):
 
 
 @dataclass(frozen=True)
-class Finished(Event):
+class Finished(Event, kind="finished"):
     """The run has ended: `state` is "finished" or "failed"."""
 
-    kind: ClassVar[str] = "finished"
     state: str
     best: float
     d: int | None
@@ -138,10 +134,9 @@ class Finished(Event):
 
 
 @dataclass(frozen=True)
-class Clipped(Event):
+class Clipped(Event, kind="clipped"):
     """A value so far above all others that the model takes it for less: else it would see nothing else."""
 
-    kind: ClassVar[str] = "clipped"
     y: float
     taken: float
     text: str
@@ -151,10 +146,9 @@ class Clipped(Event):
 
 
 @dataclass(frozen=True)
-class RegionChanged(Event):
+class RegionChanged(Event, kind="region-changed"):
     """A trust region has grown or shrunk; lengths are shares of the box's side."""
 
-    kind: ClassVar[str] = "region-changed"
     length_from: float
     length_to: float
     best: float
@@ -162,19 +156,17 @@ class RegionChanged(Event):
 
 
 @dataclass(frozen=True)
-class Restarted(Event):
+class Restarted(Event, kind="restarted"):
     """A region or a tree is given up and begun again; what was found stays found."""
 
-    kind: ClassVar[str] = "restarted"
     best: float
     text: str
 
 
 @dataclass(frozen=True)
-class Split(Event):
+class Split(Event, kind="split"):
     """A subspace is refined: bins of variables, or a set of variables, fall into parts."""
 
-    kind: ClassVar[str] = "split"
     d_from: int
     d_to: int
     sizes: tuple[int, ...]  # numbers of variables in the parts, at most the ten largest
@@ -182,10 +174,9 @@ class Split(Event):
 
 
 @dataclass(frozen=True)
-class SubspaceChanged(Event):
+class SubspaceChanged(Event, kind="subspace-changed"):
     """The search goes on in another subspace, learnt or chosen."""
 
-    kind: ClassVar[str] = "subspace-changed"
     d_from: int | None  # None: there was none
     d_to: int
     variables: tuple[int, ...]  # where it is a set of variables: their numbers from 0, at most ten
@@ -194,10 +185,9 @@ class SubspaceChanged(Event):
 
 
 @dataclass(frozen=True)
-class Generation(Event):
+class Generation(Event, kind="generation"):
     """A population has been evaluated and its distribution updated."""
 
-    kind: ClassVar[str] = "generation"
     generation: int
     sigma_from: float  # step size (mean deviation, where each variable has its own)
     sigma_to: float
@@ -207,10 +197,9 @@ class Generation(Event):
 
 
 @dataclass(frozen=True)
-class ArmPulled(Event):
+class ArmPulled(Event, kind="arm-pulled"):
     """A bandit has pulled an arm."""
 
-    kind: ClassVar[str] = "arm-pulled"
     d_from: int | None  # of the arm pulled before; None: the first pull
     d_to: int
     dims: tuple[int, ...]  # the arms
@@ -227,10 +216,9 @@ class ArmPulled(Event):
 
 
 @dataclass(frozen=True)
-class Probed(Event):
+class Probed(Event, kind="probed"):
     """Pairs of points to both sides of the best one have told how many directions matter there."""
 
-    kind: ClassVar[str] = "probed"
     curvatures: tuple[float, ...]  # along each pair, where both values are known
     matter: float | None  # directions that matter; None where the curvatures do not tell
     most: int  # dimensions that are enough
@@ -238,10 +226,9 @@ class Probed(Event):
 
 
 @dataclass(frozen=True)
-class RelevanceChanged(Event):
+class RelevanceChanged(Event, kind="relevance-changed"):
     """A model has found out which variables matter."""
 
-    kind: ClassVar[str] = "relevance-changed"
     variables: tuple[int, ...]  # the ten that matter most, from 0
     shares: tuple[float, ...]  # of each, of the sum over all variables
     active: int  # how many matter at all
@@ -250,10 +237,9 @@ class RelevanceChanged(Event):
 
 
 @dataclass(frozen=True)
-class WallsMet(Event):
+class WallsMet(Event, kind="walls-met"):
     """A search inside linear constraints: how far out its point lies, and what the model looks along."""
 
-    kind: ClassVar[str] = "walls-met"
     gauge: float  # of the point: 0 at the centre, 1 on a wall
     tight: int  # walls that it touches
     directions: int  # that the model reacts to
@@ -263,10 +249,9 @@ class WallsMet(Event):
 
 
 @dataclass(frozen=True)
-class Retrained(Event):
+class Retrained(Event, kind="retrained"):
     """A learnt map from few numbers to x has been trained again."""
 
-    kind: ClassVar[str] = "retrained"
     error: float  # mean squared, of the points it was trained on
     variance: float  # of these points: what an error must stay below to mean anything
     nats: float  # what the code carries of a point
@@ -277,10 +262,9 @@ class Retrained(Event):
 
 
 @dataclass(frozen=True)
-class StructureChanged(Event):
+class StructureChanged(Event, kind="structure-changed"):
     """A function is taken for a sum of parts, each of a few variables."""
 
-    kind: ClassVar[str] = "structure-changed"
     parts: int
     members: tuple[tuple[int, ...], ...]  # ten parts at most, each with ten variables at most, from 0
     weights: tuple[float, ...]  # of these parts, what they are ordered by
