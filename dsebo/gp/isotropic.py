@@ -11,8 +11,8 @@ expansion costs nothing, and between two fits the inverse of the covariance grow
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,10 @@ import numpy as np
 from dsebo.gp.surrogate import (
     Array,
     Factorised,
+    Loss,
     Surrogate,
     SurrogateSettings,
+    as_loss,
     correlation,
     inverse_and_logdet,
     squared_distances,
@@ -86,17 +88,9 @@ class IsotropicSurrogate(Surrogate):
 
     # -- fitting ----------------------------------------------------------------------------
 
-    def _loss(self, Z: Array, target: Array) -> Callable[[Array], tuple[float, Array]]:
+    def _loss(self, Z: Array, target: Array) -> Loss:
         r2 = squared_distances(Z, Z)  # once for all lengthscales
-
-        def loss(log_params: Array) -> tuple[float, Array]:
-            try:
-                value, gradient = self._log_posterior(r2, Z.shape[1], target, log_params)
-            except np.linalg.LinAlgError:
-                return 1e10, np.zeros_like(log_params)  # L-BFGS steps back from here
-            return -value / target.size, -gradient / target.size
-
-        return loss
+        return as_loss(partial(self._log_posterior, r2, Z.shape[1], target), target.size)
 
     def log_posterior(self, Z: Array, target: Array, log_params: Array) -> tuple[float, Array]:
         """log p(y | Z) + log prior and its gradient by the three log_params, the mean profiled out."""

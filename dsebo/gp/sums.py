@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.gp.surrogate import Array, correlation, inverse_and_logdet, squared_distances
+from dsebo.gp.surrogate import Array, as_loss, correlation, inverse_and_logdet, squared_distances
 
 Indices = NDArray[np.int64]
 Parts = tuple[Indices, ...]
@@ -215,15 +215,8 @@ class Data:
         """The same parts, their hyper-parameters followed uphill."""
         from scipy.optimize import Bounds, minimize
 
-        F, n = len(of.parts), len(self.U)
-
-        def loss(flat: Array) -> tuple[float, Array]:
-            try:
-                value, gradient = self.log_posterior(of.with_flat(flat))
-            except np.linalg.LinAlgError:
-                return 1e10, np.zeros_like(flat)
-            return -value / n, -gradient / n
-
+        F = len(of.parts)
+        loss = as_loss(lambda flat: self.log_posterior(of.with_flat(flat)), len(self.U))
         low, high = (np.repeat([pair[side] for pair in LIMITS], (F, F, 1)) for side in (0, 1))
         options = {"maxiter": iterations, "maxcor": 10, "ftol": 1e-6}
         end = minimize(

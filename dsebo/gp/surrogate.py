@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,6 +37,20 @@ Targets = Literal["standardised", "centred"]
 # (mu, sigma) -> (value, d value / d mu, d value / d sigma), the least value being the best; a derivative
 # that is the same at all points may be of length 1.
 Score = Callable[[Array, Array], tuple[Array, Array, Array | float]]
+Loss = Callable[[Array], tuple[float, Array]]  # with its gradient
+
+
+def as_loss(log_posterior: Loss, n: int) -> Loss:
+    """What a fit to n data minimises: minus the log posterior, per datum."""
+
+    def loss(params: Array) -> tuple[float, Array]:
+        try:
+            value, gradient = log_posterior(params)
+        except np.linalg.LinAlgError:
+            return 1e10, np.zeros_like(params)  # L-BFGS steps back from here
+        return -value / n, -gradient / n
+
+    return loss
 
 
 @dataclass(frozen=True)
@@ -268,15 +283,8 @@ class Surrogate:
         pairs = [own.lengthscale_bounds] * d + [outputscale, own.noise_bounds]
         return [(float(np.log(low)), float(np.log(high))) for low, high in pairs]
 
-    def _loss(self, Z: Array, target: Array) -> Callable[[Array], tuple[float, Array]]:
-        def loss(log_params: Array) -> tuple[float, Array]:
-            try:
-                value, gradient = self.log_posterior(Z, target, log_params)
-            except np.linalg.LinAlgError:
-                return 1e10, np.zeros_like(log_params)  # L-BFGS steps back from here
-            return -value / target.size, -gradient / target.size
-
-        return loss
+    def _loss(self, Z: Array, target: Array) -> Loss:
+        return as_loss(partial(self.log_posterior, Z, target), target.size)
 
     def log_posterior(self, Z: Array, target: Array, log_params: Array) -> tuple[float, Array]:
         """log p(y | Z) + log prior and its gradient by log_params, the mean profiled out.

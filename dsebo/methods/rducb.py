@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.events import Event, StructureChanged
-from dsebo.gp.surrogate import Array, inverse_and_logdet
+from dsebo.gp.surrogate import Array, as_loss, inverse_and_logdet
 from dsebo.methods._shared import fit_iterations_setting, n_init_setting, refit_setting
 from dsebo.methods.base import Candidate, MethodConfig, Optimizer, stream
 from dsebo.methods.cost import Coefficients, fits
@@ -353,14 +353,7 @@ class RDUCB(Optimizer):
         if n - self.n_fitted >= max(1, int(self.config.refit_every * n)):
             first = start.flat() if self.config.restart else self.hyper.flat()
             centre, D = start.flat(), self.D
-
-            def loss(flat: Array) -> tuple[float, Array]:
-                try:
-                    value, gradient = model.log_posterior(flat, centre)
-                except np.linalg.LinAlgError:
-                    return 1e10, np.zeros_like(flat)
-                return -value / n, -gradient / n
-
+            loss = as_loss(lambda flat: model.log_posterior(flat, centre), n)
             low, high = (np.repeat([pair[side] for pair in LIMITS], (D, D, 1)) for side in (0, 1))
             evaluations = self.config.fit_iterations
             options = {"maxiter": evaluations, "maxfun": evaluations, "maxcor": 10, "ftol": 1e-6}
