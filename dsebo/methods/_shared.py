@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dsebo.gp.acquisition import AcquisitionSettings, propose
+from dsebo.gp.acquisition import AcquisitionSettings, log_expected_improvement, propose
 from dsebo.gp.designs import latin_hypercube, sobol, starting_point
 from dsebo.gp.surrogate import Score, Surrogate, SurrogateSettings
 from dsebo.methods.base import Array, Candidate, MethodConfig, Optimizer, stream
@@ -168,9 +167,9 @@ class BoxBO(ModelOptimizer):
         """(n, d) the starting points in [0, 1]^d."""
         return sobol(n, d, rng)
 
-    @abstractmethod
     def score(self, best: float) -> Score:
-        """The acquisition, given the least standardised value so far."""
+        """The acquisition, given the least standardised value so far: expected improvement."""
+        return log_expected_improvement(best)
 
     def ask(self) -> Candidate:
         """A starting point, or the best point of the acquisition."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dsebo.gp.acquisition import log_expected_improvement
-from dsebo.gp.surrogate import Score
 from dsebo.methods._embeddings import SignedBins, random_signs
 from dsebo.methods._shared import BoxBO, SubspaceConfig, n_init_setting
 from dsebo.methods.base import Array, stream
@@ -37,10 +35,6 @@ class HeSBO(BoxBO):
         super().__init__(config, config.surrogate_settings(), config.n_init, config.d, D, seed)
         rng = stream(seed, 0)
         self.sketch = SignedBins(rng.integers(config.d, size=D), random_signs(D, rng))  # line 1
-
-    def score(self, best: float) -> Score:
-        """Expected improvement, as its logarithm."""
-        return log_expected_improvement(best)
 
     def lift(self, z: Array) -> Array:
         """x_i = s(i) z_h(i)."""

@@ -12,9 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from dsebo.events import Event, RelevanceChanged
-from dsebo.gp.acquisition import log_expected_improvement
 from dsebo.gp.saas import SaasHmc, map_mixture
-from dsebo.gp.surrogate import Kernel, Score
+from dsebo.gp.surrogate import Kernel
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.base import Candidate, stream
 from dsebo.methods.cost import Coefficients, Prediction, fits
@@ -97,10 +96,6 @@ class SAASBO(BoxBO):
         )
         self.gp = self.models  # type: ignore[assignment]
         self.top: list[int] = []  # the variables that were told last
-
-    def score(self, best: float) -> Score:
-        """Expected improvement, as its logarithm."""
-        return log_expected_improvement(best)
 
     def after(self, candidate: Candidate, y: float) -> list[Event]:
         """The variables that matter most, where a fit has found others."""

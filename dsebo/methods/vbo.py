@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dsebo.gp.acquisition import log_expected_improvement
-from dsebo.gp.surrogate import Score
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
@@ -39,7 +37,3 @@ class VBO(BoxBO):
         super().__init__(
             config, config.surrogate_settings(kernel=config.kernel), config.n_init, None, D, seed
         )
-
-    def score(self, best: float) -> Score:
-        """Expected improvement, as its logarithm."""
-        return log_expected_improvement(best)
