@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -174,19 +174,9 @@ def _find(connection: Connection, experiment_id: str, deleted: bool = False) -> 
 
 
 def _row(row: Row[Any]) -> ExperimentRow:
-    return ExperimentRow(
-        id=row.id,
-        name=row.name,
-        spec=ExperimentSpec.model_validate_json(row.spec),
-        state=state_of(row),
-        wanted=row.wanted,
-        created=row.created,
-        started=row.started,
-        finished=row.finished,
-        error=row.error,
-        owner=row.owner,
-        workers=row.workers,
-    )
+    stored = {field.name: getattr(row, field.name) for field in fields(ExperimentRow)}
+    spec = ExperimentSpec.model_validate_json(row.spec)
+    return ExperimentRow(**{**stored, "spec": spec, "state": state_of(row)})
 
 
 # --- who works on it: the same kind of lease as a run has -----------------------------------

@@ -31,23 +31,8 @@ def versions() -> dict[str, str]:
 def evaluation_row(run_id: str, event: Evaluated) -> dict[str, Any]:
     """What is kept of an evaluation."""
     z, z_type = point_bytes(event.z)
-    return {
-        "run_id": run_id,
-        "t": event.t,
-        "y": finite(event.y),
-        "best": finite(event.best),
-        "d": event.d,
-        "z": z,
-        "z_type": z_type,
-        "seconds": event.seconds,
-        "seconds_fit": event.seconds_fit,
-        "seconds_acq": event.seconds_acq,
-        "seconds_eval": event.seconds_eval,
-        "failed": event.failed,
-        "T": event.T,
-        "since_gain": event.since_gain,
-        "error": event.error,
-    }
+    values = {"y": finite(event.y), "best": finite(event.best), "z": z, "z_type": z_type}
+    return {"run_id": run_id, **vars(event), **values}
 
 
 def event_row(run_id: str, event: Event) -> dict[str, Any]:
