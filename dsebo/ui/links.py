@@ -81,13 +81,6 @@ def was_led_on() -> bool:
     return bool(st.session_state.pop(_LED, False))
 
 
-def choose_view(views: Mapping[str, str], key: str) -> str:
-    """Which view of a page is shown: that of the address, or the reader's choice. Each has its own link."""
-    view = choose_part(views, key, forget=True)
-    at(view)
-    return view
-
-
 def choose_part(parts: Mapping[str, str], key: str, forget: bool = False) -> str:
     """Which part of a page is shown: that of the address, or the reader's choice.
 

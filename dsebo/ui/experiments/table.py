@@ -40,7 +40,6 @@ COLUMNS = (
 )
 SETTINGS = ("D", "d_e", "c", "K", "beta", "d_h", "d_l", "d", "alpha", "min_step", "variant")
 FIRST = ("Name", "Runs", "State", "Best", "Curve", "Varies", "Method")
-LAST = ("Final d", "Done", "Budget", "Seconds", "Seed", "Tags", "Note", "Created", "Source", "Reason", "Id")
 OPENED, CHOSEN, CLICKED = "opened groups", "chosen lines", "group clicked"  # in the session
 
 
