@@ -229,8 +229,9 @@ def show_summary(found: Sequence[FinalRun]) -> None:
         "far better here on three of them.",
         "The paper does not say which prior, which scaling of the targets and how much exploration "
         "its Gaussian processes had. These matter more than anything else here.",
-        "Tables 2 and 5 are of tasks. Lasso-Hard can be run here (dsebo run --function lasso-hard), but has "
-        "no rows of ours yet; MSLR and LIMO are not available.",
+        "Tables 2 and 5 are of tasks, which have no rows of ours yet. Lasso-Hard can be run here (dsebo run "
+        "--function lasso-hard); mslr (a generated set) and limo (our own smaller VAE) are like the paper's, "
+        "not the same.",
         "Seconds are of different machines and programs: they show orders of magnitude.",
     ]
     st.markdown("\n".join(f"- {sentence}" for sentence in points))
