@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Tests and workers start many processes: each would compile every module again without this.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: app test proofs check bench setup clean
 
 app: $(READY)
