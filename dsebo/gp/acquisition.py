@@ -77,7 +77,8 @@ def _far_improvement(u: Array) -> Array:
     tail = np.sqrt(np.pi / 2.0) * -u * erfcx(-u / np.sqrt(2.0))  # |u| Phi(u) / phi(u), below 1
     # 1 - tail tends to 1 / u^2 and cancels where u is far out.
     far = np.where(u < -1e3, -2.0 * np.log(-u), np.log1p(-np.minimum(tail, 1.0 - 1e-15)))
-    return -0.5 * u**2 - LOG_ROOT_2PI + far
+    value: Array = -0.5 * u**2 - LOG_ROOT_2PI + far
+    return value
 
 
 def _near_improvement(u: Array) -> Array:
@@ -85,7 +86,8 @@ def _near_improvement(u: Array) -> Array:
     from scipy.special import log_ndtr
 
     phi = np.exp(-0.5 * u**2 - LOG_ROOT_2PI)
-    return np.log(phi + u * np.exp(log_ndtr(u)))
+    value: Array = np.log(phi + u * np.exp(log_ndtr(u)))
+    return value
 
 
 # -- one step of Bayesian optimization --------------------------------------------------------------

@@ -109,7 +109,8 @@ def squared_distances(a: Array, b: Array, b_squares: Array | None = None) -> Arr
 
 def squares(a: Array) -> Array:
     """(m,) the squared lengths of the rows of a (m, d)."""
-    return np.einsum("ij,ij->i", a, a)
+    lengths: Array = np.einsum("ij,ij->i", a, a)
+    return lengths
 
 
 def inverse_and_logdet(K: Array) -> tuple[Array, float]:
