@@ -87,13 +87,6 @@ def sketch_of(
     return sketch
 
 
-def run_figure(
-    evaluations: pd.DataFrame, changes: Sequence[Event], references: References, budget: int, **drawing: Any
-) -> go.Figure:
-    """See `run_sketch`."""
-    return run_sketch(evaluations, changes, references, budget, **drawing).figure()
-
-
 def run_sketch(
     evaluations: pd.DataFrame,
     changes: Sequence[Event],

@@ -30,7 +30,13 @@ import numpy as np
 from dsebo.events import Event, StructureChanged
 from dsebo.gp.sums import Bound, Data, Indices, Move, Posterior, Pull, Sum, propose
 from dsebo.gp.surrogate import Array
-from dsebo.methods._shared import ModelConfig, fit_iterations_setting, n_init_setting, refit_setting, uniform_start
+from dsebo.methods._shared import (
+    ModelConfig,
+    fit_iterations_setting,
+    n_init_setting,
+    refit_setting,
+    uniform_start,
+)
 from dsebo.methods.base import Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import MAX_D, setting

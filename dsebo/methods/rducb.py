@@ -28,7 +28,13 @@ from numpy.typing import NDArray
 
 from dsebo.events import Event, StructureChanged
 from dsebo.gp.surrogate import Array, as_loss, inverse_and_logdet, minimised
-from dsebo.methods._shared import ModelConfig, fit_iterations_setting, n_init_setting, refit_setting, uniform_start
+from dsebo.methods._shared import (
+    ModelConfig,
+    fit_iterations_setting,
+    n_init_setting,
+    refit_setting,
+    uniform_start,
+)
 from dsebo.methods.base import Candidate, Optimizer, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting

@@ -125,26 +125,9 @@ def _model_of(kind: type[events.Event]) -> type[EventIn]:
     return model
 
 
-_KINDS = (
-    events.Started,
-    events.Converged,
-    events.Expanded,
-    events.Forked,
-    events.Finished,
-    events.Clipped,
-    events.RegionChanged,
-    events.Restarted,
-    events.Split,
-    events.SubspaceChanged,
-    events.Generation,
-    events.ArmPulled,
-    events.Probed,
-    events.RelevanceChanged,
-    events.WallsMet,
-    events.Retrained,
-    events.StructureChanged,
-)
-EVENTS: dict[str, type[EventIn]] = {kind.kind: _model_of(kind) for kind in _KINDS}
+EVENTS: dict[str, type[EventIn]] = {
+    name: _model_of(kind) for name, kind in events.KINDS.items() if kind is not events.Evaluated
+}
 
 
 class ForkPointIn(_Strict):

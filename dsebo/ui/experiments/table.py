@@ -15,10 +15,10 @@ import pandas as pd
 import streamlit as st
 
 from dsebo.experiments.progress import thin_curves
-from dsebo.experiments.records import ExperimentNotFound, ExperimentRow, get_experiment, list_experiments
+from dsebo.experiments.records import ExperimentRow, get_experiment, list_experiments
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import help_of
-from dsebo.store.errors import RunNotFound
+from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
 from dsebo.store.store import Store
@@ -370,9 +370,9 @@ def _add_unlisted(store: Store, key: str, chosen: Chosen) -> None:
     """What a filter leaves out of the table; where it is gone, a sentence, and it is no longer chosen."""
     try:
         chosen.experiments.append(get_experiment(store, key))
-    except ExperimentNotFound as error:
+    except NotFound as error:
         try:
             chosen.runs.append(store.get_run(key).id)
-        except RunNotFound:
+        except NotFound:
             links.say([str(error)])
             st.session_state[CHOSEN] = [other for other in st.session_state[CHOSEN] if other != key]
