@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dsebo.embedding import Array
 from dsebo.text import number
 
-Array = NDArray[np.float64]
 Judgement = Literal["right", "premature", "in vain"]
 
 SAME = 0.01  # a floor that falls by less than this share of itself has not fallen

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, exists, or_, select
 
 from dsebo.config import predict
+from dsebo.embedding import Array
 from dsebo.experiments.spec import ExperimentSpec, Planned
 from dsebo.settings import core_count
 from dsebo.store import schema
@@ -20,8 +20,6 @@ from dsebo.store.leases import NO_LEASE, shown_state
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.schema import ENDED, IMPORTED
 from dsebo.store.store import Store
-
-Array = NDArray[np.float64]
 
 WORKER_BYTES = 250_000_000  # of a worker process, less the libraries that it shares with others
 WORKER_START = 4.0  # seconds until the workers have begun

@@ -29,7 +29,7 @@ from dsebo.config import (
 )
 from dsebo.experiments.entrants import Entrant, label_of
 from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
-from dsebo.text import NAMED, function_name, joined, part, symbol
+from dsebo.text import NAMED, function_name, joined, one_line, part, symbol
 from objectives import KINDS, names
 from objectives.fields import MAX_SEED, ConfigError, Frozen, short
 
@@ -150,11 +150,6 @@ class ExperimentSpec(Frozen):
         except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"The experiment is not YAML: {' '.join(str(error).split())}.") from None
         return cls.parse(given)
-
-    @classmethod
-    def from_json(cls, text: str) -> ExperimentSpec:
-        """From what `to_json` gave."""
-        return cls.parse(json.loads(text))
 
     def plain(self) -> dict[str, Any]:
         """As plain dicts and lists, for files."""
@@ -358,7 +353,7 @@ def _checked_name(given: Any) -> str:
     """One line, not too long."""
     if not isinstance(given, str):
         raise ConfigError(f"name must be a text (got {short(given)}).")
-    plain = " ".join("".join(c if c.isprintable() else " " for c in given).split())
+    plain = one_line(given)
     if len(plain) > MAX_NAME:
         raise ConfigError(f"name must have at most {MAX_NAME} characters (got {len(plain)}).")
     return plain
