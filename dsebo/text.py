@@ -222,9 +222,9 @@ def several(field: str, chosen: Sequence[Any], values: Sequence[Any]) -> str:
     return names if field in NAMED else f"{symbol(field)} = {names}"
 
 
-def joined(said: Sequence[str]) -> str:
+def joined(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def brief(objective: Mapping[str, Any]) -> list[str]:

@@ -101,7 +101,7 @@ class Neighbours:
     """Which parts of several divisions share a variable; a division may count several times."""
 
     def __init__(self, labels: Sequence[Indices], times: Sequence[int]) -> None:
-        self.times, self.pairs = times, [[_met(one, other) for other in labels] for one in labels]
+        self.times, self.pairs = times, [[_met(own, other) for other in labels] for own in labels]
         self.sharing = [
             np.sum([float(m) * np.bincount(one) for m, (one, _) in zip(times, row, strict=True)], axis=0)
             for row in self.pairs

@@ -194,7 +194,7 @@ def _shared(connection: Connection, fork: NewFork) -> dict[str, Any]:
     return {
         "n_done": fork.at,
         "best": evaluations[-1].best,
-        "seconds": sum(one.seconds for one in evaluations),
+        "seconds": sum(evaluation.seconds for evaluation in evaluations),
         "budget": fork.budget,
         "d": fork.d,
         "minimum": row.minimum,

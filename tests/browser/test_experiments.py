@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from dsebo.experiments.records import claim, create_experiment
+from dsebo.experiments.records import claim, create_experiment, delete_experiment, list_experiments
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.worker import stored_run
 from dsebo.store import leases, schema
@@ -40,8 +40,9 @@ def finished_runs(page: Any) -> int:
 
 
 def test_choose_start_watch_reload_pause_resume_and_see(
-    server: str, page: Any, seed: int, tmp_path: Path
+    server: str, page: Any, seed: int, folder: Path, tmp_path: Path
 ) -> None:
+    _forget_experiments(folder)
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{server}/experiments")
     settle(page)
@@ -95,6 +96,14 @@ def test_choose_start_watch_reload_pause_resume_and_see(
     shot(page, "sweep-finished")
     _curves_and_files(page, tmp_path)
     _choose_open_and_delete(page)
+
+
+def _forget_experiments(folder: Path) -> None:
+    """The page welcomes who has none: those of other tests, or of an earlier try, are taken off the list."""
+    store = Store.open(f"sqlite:///{folder}/runs.db")
+    for row in list_experiments(store):
+        delete_experiment(store, row.id)
+    store.close()
 
 
 def _watch_for_blanks(page: Any) -> None:
