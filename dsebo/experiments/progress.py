@@ -111,7 +111,7 @@ def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterat
 
 def _rows_of(
     connection: Connection, chosen: Select[Any], column: Any, values: Sequence[str], at_once: int = 500
-) -> Iterator[Row[Any]]:
+) -> Iterator[Any]:
     """What is chosen of these values of a column, some of them in each query."""
     for first in range(0, len(values), at_once):
         yield from connection.execute(chosen.where(column.in_(values[first : first + at_once])))
