@@ -86,7 +86,7 @@ def test_choose_start_watch_reload_pause_resume_and_see(
     # the runs end before the sweep's process does: until it has, the page goes on asking
     page.get_by_text(re.compile("12 of 12 runs finished .* of computing")).wait_for(timeout=LONG)
     settle(page)
-    assert page.evaluate("window.blank") == 0
+    assert page.evaluate("window.blank") == []
     sentence = page.locator(".st-key-findings").inner_text()
     assert "β" in sentence
     assert "seeds" in sentence or "worse" in sentence
@@ -107,13 +107,15 @@ def _forget_experiments(folder: Path) -> None:
 
 
 def _watch_for_blanks(page: Any) -> None:
-    """Count the moments in which the response curve is not there."""
+    """Note the moments in which the response curve is not there, and what the page says then."""
     page.evaluate(
         """c => {
           const chart = document.querySelector(c);
-          window.blank = 0;
-          new MutationObserver(() => { if (!chart.querySelector('.main-svg')) window.blank++; })
-            .observe(chart, { childList: true, subtree: true });
+          const said = () => document.querySelector('[data-testid=stMain]').innerText.slice(0, 600);
+          window.blank = [];
+          new MutationObserver(() => {
+            if (!chart.querySelector('.main-svg')) window.blank.push([chart.isConnected, said()]);
+          }).observe(chart, { childList: true, subtree: true });
         }""",
         RESPONSE,
     )

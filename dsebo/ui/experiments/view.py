@@ -72,18 +72,20 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str) -> None:
         st.error(plain(content))
         return
     row, frame = content
-    if row.at_work and (waiting := session.manager().store.waiting()):
-        st.warning(f"{waiting} {GOES_ON}")
-    if row.state == "failed":
-        st.error(plain(row.error or "This experiment failed; no reason was recorded."))
-    elif sentence := words(row):
-        st.info(plain(sentence))
+    with st.container():  # whether or not something is to be said: what stands below stays in its place
+        if row.at_work and (waiting := session.manager().store.waiting()):
+            st.warning(f"{waiting} {GOES_ON}")
+        if row.state == "failed":
+            st.error(plain(row.error or "This experiment failed; no reason was recorded."))
+        elif sentence := words(row):
+            st.info(plain(sentence))
     if row.state == "finished":
         st.caption(progress_words(row, frame))
     else:
         st.progress(share(frame), text=progress_words(row, frame))
-    if done := len(finished(frame)):
-        _findings(row, frame, done)
+    with st.container():
+        if done := len(finished(frame)):
+            _findings(row, frame, done)
     if row.spec.is_race:
         _show_race(row, frame)
     else:
