@@ -105,18 +105,18 @@ def lines_of(
     groups: dict[str, list[int]] = {row.id: [] for row in experiments}
     for place, group in enumerate(columns["group"]):
         groups.setdefault(_group_key(columns, place, group, titles), []).append(place)
-    found = []
+    closed = []
     for key, places in groups.items():
         row = known.get(key)
         created = max([*(columns["created"][place] for place in places), *([row.created] if row else [])])
         if row is None and len(places) == 1:
-            found.append(_run_line(columns, places[0]))
+            closed.append(_run_line(columns, places[0]))
         else:
             name = row.name if row else key.removeprefix("lesson ") if key.startswith("lesson ") else ""
             name = name or columns["name"][places[0]]
-            found.append(Line(key, name, tuple(places), created, row, is_group=True))
+            closed.append(Line(key, name, tuple(places), created, row, is_group=True))
     lines = []
-    for line in sorted(found, key=lambda line: line.created, reverse=True):
+    for line in sorted(closed, key=lambda line: line.created, reverse=True):
         lines.append(line)
         if line.is_group and line.key in opened:
             lines += [_run_line(columns, place, inside=True) for place in line.places]

@@ -118,20 +118,20 @@ def _grid(row: ExperimentRow, frame: pd.DataFrame) -> None:
 
 def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:
     """What is seen, where the eye is."""
-    found = SHARED.report(row, frame)
+    report = SHARED.report(row, frame)
     with st.container(key="findings"):
-        st.markdown("  \n".join(plain(sentence) for sentence in found.texts), help=found.hint or None)
-        _offer_seeds(row, found)
+        st.markdown("  \n".join(plain(sentence) for sentence in report.texts), help=report.hint or None)
+        _offer_seeds(row, report)
     if done < len(frame):
         st.caption(f"So far: {done} of {len(frame)} runs; n in the charts counts finished seeds.")
 
 
-def _offer_seeds(row: ExperimentRow, found: Report) -> None:
+def _offer_seeds(row: ExperimentRow, report: Report) -> None:
     """One button from "five seeds cannot exclude chance" to as many as can."""
-    if not found.more_seeds or row.at_work or not session.manager().may_control(row, session.owner()):
+    if not report.more_seeds or row.at_work or not session.manager().may_control(row, session.owner()):
         return
-    if st.button(MORE_SEEDS.format(count(found.more_seeds, "seed")), icon=":material/add:", type="primary"):
-        act(lambda: add_seeds(row, found.more_seeds))
+    if st.button(MORE_SEEDS.format(count(report.more_seeds, "seed")), icon=":material/add:", type="primary"):
+        act(lambda: add_seeds(row, report.more_seeds))
 
 
 def add_seeds(row: ExperimentRow, more: int) -> None:
