@@ -53,6 +53,18 @@ def as_loss(log_posterior: Loss, n: int) -> Loss:
     return loss
 
 
+def minimised(
+    loss: Loss, start: Array, bounds: Any, iterations: int, **more: int
+) -> tuple[Array, float] | None:
+    """Where a capped L-BFGS search ends, and the loss there; None where they are not finite."""
+    from scipy.optimize import minimize
+
+    options = {"maxiter": iterations, "maxcor": 10, "ftol": 1e-6, **more}
+    end = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    finite = np.all(np.isfinite(end.x)) and np.isfinite(end.fun)
+    return (np.asarray(end.x), float(end.fun)) if finite else None
+
+
 @dataclass(frozen=True)
 class SurrogateSettings:
     """What the paper leaves open about its Gaussian process, and what other methods change of it."""
@@ -271,22 +283,13 @@ class Surrogate:
 
     def _fit(self, Z: Array, target: Array) -> None:
         """A capped L-BFGS search from the last hyper-parameters (cold: the first); kept if finite."""
-        from scipy.optimize import minimize
-
         if self.settings.cold:
             self.log_params = None
             self._grow_to(Z.shape[1])
         assert self.log_params is not None
-        search = minimize(
-            self._loss(Z, target),
-            self.log_params,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=self._bounds(Z.shape[1]),
-            options={"maxiter": self.settings.fit_iterations, "maxcor": 10, "ftol": 1e-6},
-        )
-        if np.all(np.isfinite(search.x)) and np.isfinite(search.fun):
-            self.log_params = np.asarray(search.x)
+        bounds, iterations = self._bounds(Z.shape[1]), self.settings.fit_iterations
+        if end := minimised(self._loss(Z, target), self.log_params, bounds, iterations):
+            self.log_params = end[0]
 
     def _bounds(self, d: int) -> list[tuple[float, float]]:
         own = self.settings
