@@ -147,8 +147,8 @@ def _event_row(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(values: list[float], dims: list[int], told: Evaluations) -> list[dict[str, Any]]:
-    unknown = dict.fromkeys(("seconds", "seconds_fit", "seconds_acq", "seconds_eval"), 0.0)
-    unknown |= {"z": None, "z_type": "f8", "failed": False, "error": None}
+    unknown: dict[str, Any] = {"z": None, "z_type": "f8", "failed": False, "error": None}
+    unknown |= dict.fromkeys(("seconds", "seconds_fit", "seconds_acq", "seconds_eval"), 0.0)
     columns = ([dims[0], *dims], accumulate(values, min), told.patience, told.since_gain)
     return [
         {"t": t, "y": y, "best": best, "d": d, "T": T, "since_gain": since_gain, **unknown}
