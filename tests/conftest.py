@@ -1,5 +1,7 @@
 """What all tests share: one torch thread, as every run has, and folders of their own."""
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -7,10 +9,19 @@ import pytest
 import torch
 import typer.testing
 
+from dsebo.threads import one_thread
+
 pytest_plugins = ["tests.small_run", "tests.stores"]
 torch.set_num_threads(1)
 # The terminal's commands are built once, with their hundreds of flags, not for every line that a test types.
 typer.testing._get_command = cache(typer.testing._get_command)
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_a_run(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Models and methods are asked in one thread, as a run asks them: those of BLAS wait for one another."""
+    with one_thread() if request.path.parent.name in ("gp", "methods") else nullcontext():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -54,8 +54,8 @@ def without_time(event: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name != "seconds"}
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What `condition` gives once it is true."""
+def wait_for(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
+    """What `condition` gives once it is true, which takes long where a machine is busy with other things."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import types
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ from tests.small import small
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _set_up_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The migrations take a moment: of SQLite one store is set up by them, and every other new one copied."""
     file = tmp_path_factory.mktemp("empty") / "runs.db"
     Store.open(str(file)).close()
@@ -42,18 +43,30 @@ def _set_up_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     def copied(engine: Engine) -> None:
         name = engine.url.database
-        if engine.dialect.name == "sqlite" and name and Path(name).parent.is_dir():
-            with suppress(OSError, ValueError), open(name, "xb") as new:  # else it is there, or cannot be
-                new.write(whole)
+        if engine.dialect.name == "sqlite" and name:
+            with suppress(OSError, ValueError):  # else it is there, or cannot be
+                _write_once(Path(name), whole)
         bring_up_to_date(engine)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dsebo.store.store.bring_up_to_date", copied)
-        yield
+        yield file
+
+
+def _write_once(path: Path, whole: bytes) -> None:
+    """A file that others see as a whole, where there is none yet."""
+    if not path.exists():
+        new = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+        try:
+            new.write_bytes(whole)
+            os.link(new, path)
+        finally:
+            new.unlink(missing_ok=True)
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(tmp_path: Path, empty_store: Path) -> str:
+    shutil.copy(empty_store, tmp_path / "runs.db")
     return f"sqlite:///{tmp_path / 'runs.db'}"
 
 

@@ -69,10 +69,11 @@ class Engine(ABC):
 
     local: bool
     executor: Executor
+    workers: int
 
-    @abstractmethod
     def at_once(self) -> int:
         """How many tasks are worked on at a time."""
+        return self.workers
 
     def wanted(self) -> int:
         """How many tasks it should have: no more than it works on at once."""
@@ -97,12 +98,8 @@ class ThreadEngine(Engine):
     local = True
 
     def __init__(self, workers: int = 1) -> None:
-        self._workers = workers
+        self.workers = workers
         self.executor = ThreadPoolExecutor(workers)
-
-    def at_once(self) -> int:
-        """The number of threads."""
-        return self._workers
 
     def replace(self) -> None:
         """Threads do not break."""
@@ -118,12 +115,8 @@ class LocalEngine(Engine):
     local = True
 
     def __init__(self, workers: int) -> None:
-        self._workers = workers
+        self.workers = workers
         self.executor = local_executor(workers)
-
-    def at_once(self) -> int:
-        """The number of processes."""
-        return self._workers
 
     def wanted(self) -> int:
         """One task ready for each: all processes take from one queue.
@@ -131,12 +124,12 @@ class LocalEngine(Engine):
         A Dask worker has a queue of its own, and what waits in it another, idle worker does not
         get in time: two runs of 24 were then lost to waiting.
         """
-        return 2 * self._workers
+        return 2 * self.workers
 
     def replace(self) -> None:
         """A pool that has lost a process is of no use any more."""
         self.close()
-        self.executor = local_executor(self._workers)
+        self.executor = local_executor(self.workers)
 
     def close(self) -> None:
         """Kill what is still there: what it had evaluated is in the store."""

@@ -53,9 +53,15 @@ class Format:
         return PurePath(self.file).suffix
 
 
-def _its_runs(write: RunsWriter) -> ExperimentWriter:
-    """An experiment as the file of all runs that there are of it."""
-    return lambda store, row: write(store, list(progress(store, row)["run_id"].dropna()))
+def _of_runs(
+    key: str, label: str, file: str, media_type: str, write: RunsWriter, is_text: bool = False
+) -> Format:
+    """A file of runs; of an experiment, of all runs that there are of it."""
+
+    def of_experiment(store: Store, row: ExperimentRow) -> bytes:
+        return write(store, list(progress(store, row)["run_id"].dropna()))
+
+    return Format(key, label, file, media_type, write, of_experiment, is_text=is_text)
 
 
 # Charts and what draws them are imported only where they are needed: a terminal starts without them.
@@ -84,32 +90,15 @@ def _yaml(store: Store, row: ExperimentRow) -> bytes:
 
 
 _ALL = (
-    Format(
-        "csv",
-        "Evaluations, CSV",
-        "evaluations.csv",
-        "text/csv",
-        export_csv,
-        _its_runs(export_csv),
-        is_text=True,
-    ),
-    Format(
+    _of_runs("csv", "Evaluations, CSV", "evaluations.csv", "text/csv", export_csv, is_text=True),
+    _of_runs(
         "parquet",
         "Evaluations, Parquet",
         "evaluations.parquet",
         "application/vnd.apache.parquet",
         export_parquet,
-        _its_runs(export_parquet),
     ),
-    Format(
-        "json",
-        "JSON bundle",
-        "bundle.json",
-        "application/json",
-        export_json,
-        _its_runs(export_json),
-        is_text=True,
-    ),
+    _of_runs("json", "JSON bundle", "bundle.json", "application/json", export_json, is_text=True),
     Format("html", "HTML report", "report.html", "text/html", _runs_report, _experiment_report),
     Format("optuna", "Optuna study", "study.db", "application/vnd.sqlite3", add_runs=export_optuna),
     Format("table", "Table, CSV", "table.csv", "text/csv", experiment=_table, is_text=True),

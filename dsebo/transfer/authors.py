@@ -17,11 +17,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from dsebo.config import MAX_BUDGET, RunConfig
+from dsebo.config import MAX_BUDGET, RunConfig, parse_flat
 from dsebo.events import Converged, Started
 from dsebo.expansion import Progress, Strategy, after_evaluation, converge, start
 from dsebo.methods.dsebo import DseboConfig
@@ -109,25 +110,11 @@ def _config(match: re.Match[str], path: str, dims: list[int]) -> RunConfig:
     """The config that the path names, in the variant of the authors' code."""
     name = match["function"].lower()
     D = int(match["D"])
-    given = {
-        "objective": {
-            "name": NAMES.get(name, name),
-            "D": D,
-            "d_e": int(match["d_e"]),
-            "coordinates": "random",
-        },
-        "optimizer": {
-            "method": "dsebo",
-            "variant": "authors",
-            "beta": float(match["beta"]),
-            "d_l": dims[0],
-            "d_h": max(min(D, 100), *dims),
-        },
-        "budget": int(match["budget"]),
-        "seed": int(match["seed"]),
-    }
+    task = {"function": NAMES.get(name, name), "D": D, "d_e": int(match["d_e"]), "coordinates": "random"}
+    subspaces = {"beta": float(match["beta"]), "d_l": dims[0], "d_h": max(min(D, 100), *dims)}
+    run = {"variant": "authors", "budget": int(match["budget"]), "seed": int(match["seed"])}
     try:
-        return RunConfig.parse(given)
+        return parse_flat({**task, **subspaces, **run})
     except ConfigError as error:
         raise StoreError(f"{path}: {error}") from None
 
@@ -160,28 +147,13 @@ def _event_row(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(values: list[float], dims: list[int], told: Evaluations) -> list[dict[str, Any]]:
-    rows, best = [], values[0]
-    for i, y in enumerate(values):
-        best = min(best, y)
-        rows.append(
-            {
-                "t": i + 1,
-                "y": y,
-                "best": best,
-                "d": dims[max(0, i - 1)],
-                "z": None,
-                "z_type": "f8",
-                "seconds": 0.0,
-                "seconds_fit": 0.0,
-                "seconds_acq": 0.0,
-                "seconds_eval": 0.0,
-                "failed": False,
-                "T": told.patience[i],
-                "since_gain": told.since_gain[i],
-                "error": None,
-            }
-        )
-    return rows
+    unknown: dict[str, Any] = {"z": None, "z_type": "f8", "failed": False, "error": None}
+    unknown |= dict.fromkeys(("seconds", "seconds_fit", "seconds_acq", "seconds_eval"), 0.0)
+    columns = ([dims[0], *dims], accumulate(values, min), told.patience, told.since_gain)
+    return [
+        {"t": t, "y": y, "best": best, "d": d, "T": T, "since_gain": since_gain, **unknown}
+        for t, (y, d, best, T, since_gain) in enumerate(zip(values, *columns, strict=True), start=1)
+    ]
 
 
 def _values(data: bytes, path: str) -> list[float]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from sqlalchemy import select
+from sqlalchemy import Table, select
 
 from dsebo.config import RunConfig, stored_hash
 from dsebo.methods.base import Optimizer
@@ -65,9 +65,10 @@ def _run_text(store: Store, run_id: str) -> bytes:
     row = store.get_run(run_id)
     about = {name: getattr(row, name) for name in _PLAIN}
     about |= {"tags": row.tags, "config": row.config, "versions": store.versions(row.id)}
-    about["checkpoint"] = _checkpoint(store, row.id)
+    # as text: its numbers may include some that strict JSON lacks
+    about["checkpoint"] = next((saved["state"] for saved in _rows(store, schema.checkpoint, row.id)), None)
     parts = {"evaluations": _evaluations(store, row.id), "events": store.events(row.id)}
-    if points := _fork_points(store, row.id):
+    if points := _rows(store, schema.fork_point, row.id):
         parts["fork_points"] = points
     lists = [b'"%s": [\n%s]' % (name.encode(), _lines(items)) for name, items in parts.items()]
     return orjson.dumps(about)[:-1] + b",\n" + b",\n".join(lists) + b"}"
@@ -78,31 +79,20 @@ def _lines(items: list[dict[str, Any]]) -> bytes:
     return ",\n".join(json.dumps(item, ensure_ascii=False) for item in items).encode()
 
 
-def _evaluations(store: Store, run_id: str) -> list[dict[str, Any]]:
-    table = schema.evaluation
+def _rows(store: Store, table: Table, run_id: str) -> list[dict[str, Any]]:
+    """What a table holds of a run, by evaluation."""
+    columns = [column for column in table.c if column.key != "run_id"]
     with store.read() as connection:
-        chosen = select(table).where(table.c.run_id == run_id).order_by(table.c.t)
-        evaluations = [dict(row) for row in connection.execute(chosen).mappings()]
+        chosen = select(*columns).where(table.c.run_id == run_id).order_by(table.c.t)
+        return [dict(row) for row in connection.execute(chosen).mappings()]
+
+
+def _evaluations(store: Store, run_id: str) -> list[dict[str, Any]]:
+    evaluations = _rows(store, schema.evaluation, run_id)
     for evaluation in evaluations:
-        del evaluation["run_id"]
         evaluation["T"] = evaluation.pop("T", evaluation.pop("patience", None))
         evaluation["z"] = None if evaluation["z"] is None else base64.b64encode(evaluation["z"]).decode()
     return evaluations
-
-
-def _checkpoint(store: Store, run_id: str) -> str | None:
-    """As text: its numbers may include some that strict JSON lacks."""
-    table = schema.checkpoint
-    with store.read() as connection:
-        chosen = select(table.c.state).where(table.c.run_id == run_id)
-        return connection.execute(chosen).scalar()
-
-
-def _fork_points(store: Store, run_id: str) -> list[dict[str, Any]]:
-    table = schema.fork_point
-    with store.read() as connection:
-        chosen = select(table.c.t, table.c.state).where(table.c.run_id == run_id).order_by(table.c.t)
-        return [dict(row) for row in connection.execute(chosen).mappings()]
 
 
 # --- in ---

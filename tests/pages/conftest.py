@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.transfer import examples as bundle
 from dsebo.transfer import export_json, import_bytes
 from dsebo.ui import links, session
+from tests.small import wait_for
 from tests.small_run import SMALL
 
 ROOT = Path(__file__).parents[2]
@@ -71,15 +71,6 @@ def finished(manager: RunManager) -> Callable[..., str]:
         return run_id
 
     return run
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Until it holds, or the test fails."""
-    for _ in range(1500):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not come about")
 
 
 def open_page(

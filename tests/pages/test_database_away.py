@@ -16,7 +16,8 @@ from dsebo.store.patience import WAITING
 from dsebo.ui import session
 from dsebo.ui.experiments.actions import RESUME_ALL
 from dsebo.ui.refresh import GOES_ON
-from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.conftest import open_page, said
+from tests.small import wait_for
 from tests.small_run import SMALL
 
 

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from dsebo.charts import theme
 from dsebo.ui.cache import SHARED
 from dsebo.ui.run import floors
-from tests.pages.conftest import components, open_page, said, wait_for
+from tests.pages.conftest import components, open_page, said
+from tests.small import wait_for
 
 
 def turn_on(at: AppTest) -> AppTest:

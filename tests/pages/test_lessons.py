@@ -16,7 +16,8 @@ from dsebo.store.classroom import predictions
 from dsebo.text import typeset
 from dsebo.transfer import examples, export_json, import_bytes
 from dsebo.ui.learn import lesson_view, opening
-from tests.pages.conftest import ROOT, open_page, said, wait_for
+from tests.pages.conftest import ROOT, open_page, said
+from tests.small import wait_for
 
 TINY = """title: A <b>tiny</b> one
 question: What will the dimension be?

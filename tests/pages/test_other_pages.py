@@ -13,8 +13,9 @@ from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.store import schema
 from dsebo.transfer import FORMATS
-from tests.pages.conftest import components, figures, open_page, said, shown_best, wait_for
+from tests.pages.conftest import components, figures, open_page, said, shown_best
 from tests.pages.presses import choose, press, shown_timeline, timeline_buttons
+from tests.small import wait_for
 from tests.small_run import SMALL
 
 

@@ -16,7 +16,8 @@ from dsebo.runs.manager import RunManager
 from dsebo.store.rows import RunFilter
 from dsebo.ui import session
 from dsebo.ui.paper import view as paper_view
-from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.conftest import open_page, said
+from tests.small import wait_for
 
 RANDOM = {"method": "random", "function": "sphere"}
 

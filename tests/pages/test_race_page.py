@@ -14,9 +14,10 @@ from dsebo.runs.manager import RunManager
 from dsebo.store import leases, schema
 from dsebo.store.rows import RunFilter
 from dsebo.ui import session
-from tests.pages.conftest import figures, open_page, said, wait_for
+from tests.pages.conftest import figures, open_page, said
 from tests.pages.sweeps import children, make_runs
 from tests.races import start_race
+from tests.small import wait_for
 
 __all__ = ["children"]  # a fixture
 

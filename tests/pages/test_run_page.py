@@ -13,8 +13,9 @@ from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
 from dsebo.ui import session
 from objectives.fields import must
-from tests.pages.conftest import components, open_page, said, wait_for
+from tests.pages.conftest import components, open_page, said
 from tests.pages.presses import press, timeline_buttons, trigger
+from tests.small import wait_for
 from tests.small_run import SMALL
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from dsebo.ui.cache import SHARED
 from dsebo.ui.run import floors
-from tests.pages.conftest import open_page, said, wait_for
+from tests.pages.conftest import open_page, said
+from tests.small import wait_for
 
 
 def test_the_papers_example_and_what_it_gives_instead() -> None:
