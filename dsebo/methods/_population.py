@@ -53,10 +53,18 @@ class Population(Optimizer, Generic[State]):
     def update(self, state: State, first: int, X: Array, y: Array) -> State:
         """The next distribution, its `generation` one more; at least one value is finite."""
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """The next point of the generation."""
         self.advance()
-        t = len(self.observed) + 1
+        return self._point(len(self.observed) + 1)
+
+    def next_points(self, q: int) -> list[Candidate]:
+        """The next q points of the generation, or as many as it still has: none needs another's value."""
+        self.advance()
+        n = len(self.observed)
+        return [self._point(n + 1 + i) for i in range(min(q, self.size - n % self.size))]
+
+    def _point(self, t: int) -> Candidate:
         x = np.clip(self.sample(self.state, stream(self.seed, t)), -1.0, 1.0)
         return Candidate(t, x, x)
 

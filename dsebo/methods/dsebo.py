@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import ValidationInfo, field_validator
@@ -34,6 +35,7 @@ from dsebo.gp.acquisition import (
 )
 from dsebo.gp.isotropic import IsotropicSurrogate
 from dsebo.gp.surrogate import Kernel, LengthscalePrior, Lengthscales, Score, Surrogate, Targets
+from dsebo.methods._batches import BatchConfig, Liar
 from dsebo.methods._probes import Probes
 from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
@@ -53,7 +55,7 @@ AFTER_EXPANSION = 0.4  # at least, so that new dimensions are tried
 SUCCESSES, FAILURES = 3, 10  # in a row, after which it doubles or halves
 
 
-class DseboConfig(SearchConfig):
+class DseboConfig(BatchConfig, SearchConfig):
     """DSEBO; the symbols are the paper's."""
 
     label = "DSEBO"
@@ -242,7 +244,7 @@ class DseboConfig(SearchConfig):
         return Prediction(self.embedding_seconds(D, budget) + modelling, memory)
 
 
-class DSEBO(Optimizer):
+class DSEBO(Liar):
     """Bayesian optimization in a random subspace that grows when progress stalls."""
 
     has_model: ClassVar[bool] = True
@@ -269,7 +271,7 @@ class DSEBO(Optimizer):
         """Dimension of the current subspace."""
         return self.progress.d
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """Lines 10 and 11: the next z of the current subspace, embedded."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)
@@ -301,7 +303,7 @@ class DSEBO(Optimizer):
         expected = self.surrogate.target - gp.noise * gp.weights  # the posterior mean at the data
         return log_expected_improvement(float(expected.min()))
 
-    def tell(self, candidate: Candidate, y: float) -> Told:
+    def learn(self, candidate: Candidate, y: float) -> Told:
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
         self.observed.add(candidate.z, y)
         before, self._fork_point = self.progress, None
@@ -324,7 +326,8 @@ class DSEBO(Optimizer):
         """After evaluation t, once the subspace is large enough."""
         strategy = self.strategy
         if strategy.probes and self.probes is None and self.d >= min(PROBED_IN, strategy.d_h):
-            self.probes = Probes(t + 1, strategy.probes, int(np.nanargmin(self.observed.values)))
+            first = t + 1 + len(self.pending)  # what was asked with the last point is no probe
+            self.probes = Probes(first, strategy.probes, int(np.nanargmin(self.observed.values)))
 
     def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
         """No patience is spent; with the last one, it is known how far the subspace has to grow."""
@@ -400,6 +403,12 @@ class DSEBO(Optimizer):
         t, d = len(self.observed), self.d
         self.progress, event = converge(self.strategy, self.progress, t, decide, before.strategy)
         return [event, *self._enter(t, d)]
+
+    def imagined(self) -> Self:
+        """See `Liar.imagined`; S is shared."""
+        other = super().imagined()
+        other.surrogate, other._padded = deepcopy(self.surrogate), self._padded.copy()
+        return other
 
     def _shared_data(self) -> Array:
         """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""
