@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import gpytorch
 import numpy as np
 import torch
+from botorch.exceptions.errors import ModelFittingError
 from botorch.fit import fit_gpytorch_mll
 from botorch.generation import MaxPosteriorSampling
 from botorch.models import SingleTaskGP
@@ -63,7 +65,8 @@ def fitted(U: Tensor, values: Tensor) -> SingleTaskGP:
     kernel = ScaleKernel(MaternKernel(2.5, ard_num_dims=d, lengthscale_constraint=Interval(0.005, 4.0)))
     noise = GaussianLikelihood(noise_constraint=Interval(1e-8, 1e-3))
     model = SingleTaskGP(U, target, likelihood=noise, covar_module=kernel, outcome_transform=None)
-    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    with suppress(ModelFittingError):  # its last parameters then do
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
     return model
 
 

@@ -6,6 +6,7 @@ settings below, at the place where lists of methods shall show it.
 # ruff: noqa: F401, I001  (every import below is an entry of METHODS, in this order)
 
 from dsebo.methods.dsebo import DseboConfig
+from dsebo.methods.dse_cma_es import DseCmaEsConfig
 from dsebo.methods.random_search import RandomConfig
 from dsebo.methods.centre import CentreConfig
 from dsebo.methods.rembo import RemboConfig
