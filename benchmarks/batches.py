@@ -95,7 +95,7 @@ def run() -> None:
             for function in FUNCTIONS:
                 key = (variant, way, q, function, seed)
                 known = pd.read_csv(RUNS) if RUNS.exists() else pd.DataFrame(columns=COLUMNS)
-                if (known[COLUMNS[:5]] == key).all(axis=1).any():
+                if (known[COLUMNS[:5]] == list(key)).all(axis=1).any():
                     continue
                 best, seconds = measure(*key)
                 with RUNS.open("a", newline="") as file:

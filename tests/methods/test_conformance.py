@@ -58,6 +58,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "dumbo": [{"decompositions": 3, "d_max": 9, "rounds": 2, "acq_iterations": 1, **QUICK_FIT}],
     "mcts-vs": [{"n_init": 4, "subset_samples": 1, "right_turns": 1, **QUICK}],
     "lm-ma-es": [{"offspring": 6}],
+    "dse-cma-es": [{"beta": 6, "d_l": 2, "d_h": 12}, {"beta": 6, "d_l": 1, "d_h": 12, "growth": "steady"}],
     "dcem": [{"population": 6, "elites": 3}],
     "bandit-extreme": [QUICK],
     "bandit-c-ucb": [{"reward": "rank", **QUICK}],
