@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsebo.config import METHODS, RunConfig
+from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
@@ -167,11 +167,6 @@ def checked_settings(
     relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if method == "dsebo" else {}
     if "alpha" in settings or "alpha_mode" in settings:
         relative = {}
-    if method in METHODS and settings.get("batch", 1) != 1 and "batch" not in METHODS[method].model_fields:
-        label = METHODS[method].label
-        raise ConfigError(
-            f"{label} proposes one point at a time: workers must be 1 (got {settings['batch']})."
-        )
     # A stand-in objective of the same D: everything else is checked as for a run of the paper's.
     stand_in = {"D": D}
     optimizer = {"method": method, **ours, **relative, **settings}

@@ -241,10 +241,7 @@ def test_an_evaluation_that_takes_too_long_has_failed_also_with_one_worker() -> 
         ({"workers": 0}, r"workers must be a whole number from 1 to 64 \(got 0\)"),
         ({"workers": 2.5}, "workers must be a whole number from 1 to 64"),
         ({"timeout": 0}, "timeout must be a number of seconds above 0"),
-        (
-            {"workers": 4, "method": "sirbo"},
-            r"SIRBO proposes one point at a time: workers must be 1 \(got 4\)",
-        ),
+        ({"workers": 4, "method": "sirbo"}, r"SIRBO proposes one point at a time: batch must be 1 \(got 4\)"),
     ],
 )
 def test_workers_that_cannot_be_are_refused(given: dict[str, Any], words: str) -> None:

@@ -102,5 +102,6 @@ class Population(Optimizer, Generic[State]):
         return [generation_event(candidate.t, self.state, before, values)]
 
     def load_own_state(self, state: object) -> None:
-        """Begin again; the next step goes through the generations."""
+        """Begin again, and go through the generations."""
         self.state = self.start(stream(self.seed, 0))
+        self.advance()
