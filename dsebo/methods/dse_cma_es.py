@@ -26,6 +26,7 @@ from dsebo.expansion import Growth, Progress, Steps, Strategy, converge, count, 
 from dsebo.methods._batches import BatchConfig
 from dsebo.methods._population import Distribution, generation_event
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
+from dsebo.methods.cost import Coefficients
 from objectives.fields import MAX_D, setting, whole_number
 
 
@@ -34,6 +35,7 @@ class DseCmaEsConfig(BatchConfig):
 
     label = "DSE-CMA-ES"
     family = "DSEBO"
+    coefficients = Coefficients(n=2.22e5, n_D=26.5)
 
     method: Literal["dse-cma-es"] = "dse-cma-es"
     beta: float = setting(12.0, "Expansion scale", symbol="β", gt=0, le=1e6)
