@@ -36,7 +36,7 @@ class Thompson(DSEBO):
         points = [self.next_point()]
         if not self.observed.any_finite:
             return Liar.next_points(self, q)
-        Z, y = self._shared_data(), self.observed.values_for_model()
+        Z, y = self._shared_data(points[0].t), self.observed.values_for_model()
         assert self.region is not None
         centre = Z[int(np.argmin(y))]
         low, high = (np.clip(centre + side * self.region.length, -1.0, 1.0) for side in (-1, 1))

@@ -110,7 +110,8 @@ class Rates:
     @cached_property
     def raw(self) -> Array:
         """The weights before they are scaled (49)."""
-        return np.log((self.size + 1) / 2) - np.log(np.arange(1, self.size + 1))
+        raw: Array = np.log((self.size + 1) / 2) - np.log(np.arange(1, self.size + 1))
+        return raw
 
     @cached_property
     def mu_eff(self) -> float:
@@ -129,7 +130,8 @@ class Rates:
             (1 - self.c_1 - self.c_mu) / (self.d * self.c_mu),
         )
         positive, negative = self.raw[self.raw > 0].sum(), -self.raw[self.raw < 0].sum()
-        return np.where(self.raw >= 0, self.raw / positive, min(limits) / negative * self.raw)
+        w: Array = np.where(self.raw >= 0, self.raw / positive, min(limits) / negative * self.raw)
+        return w
 
     @property
     def c_sigma(self) -> float:
@@ -223,8 +225,8 @@ class Normal(Distribution):
         d_before = self.mean.size
         C = np.eye(d)
         C[:d_before, :d_before] = self.C
-        padded = {name: pad(getattr(self, name), d) for name in ("mean", "p_sigma", "p_c")}
-        return replace(self, C=C, **padded)
+        mean, p_sigma, p_c = (pad(vector, d) for vector in (self.mean, self.p_sigma, self.p_c))
+        return replace(self, C=C, mean=mean, p_sigma=p_sigma, p_c=p_c)
 
 
 class DSECMAES(Optimizer):

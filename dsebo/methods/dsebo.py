@@ -39,6 +39,7 @@ from dsebo.methods._batches import BatchConfig, Liar
 from dsebo.methods._probes import Probes
 from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
+from dsebo.methods._trials import Trials
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
 from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole_number
@@ -67,6 +68,7 @@ class DseboConfig(BatchConfig, SearchConfig):
         "d_l": "the run has begun with it",
         "d_h": "S has been drawn with entries of variance 1/d_h",
         "embedding_seed": "S has been drawn with it",
+        "embeddings": "the run has begun with them",
     }
 
     method: Literal["dsebo"] = "dsebo"
@@ -128,6 +130,9 @@ class DseboConfig(BatchConfig, SearchConfig):
     """What the Gaussian process is fitted to: values with mean 0 and variance 1, or with mean 0 only."""
     embedding_seed: int | None = setting(None, "Seed of the embedding", advanced=True, ge=0, le=MAX_SEED)
     """Draws S alone, to see another embedding in the same run. Empty: it follows the run's seed."""
+    embeddings: int = setting(1, "Embeddings", symbol="m", advanced=True, ge=1, le=16)
+    """How many embeddings are tried first: they share a tenth of the budget, and the one with the best value
+    goes on. Try 1, 4."""
 
     AUTHORS: ClassVar[dict[str, Any]] = {
         "kappa_scale": 1.0,
@@ -168,6 +173,18 @@ class DseboConfig(BatchConfig, SearchConfig):
         if d_l is not None and d_l > d_h:
             raise ValueError(f"d_l must be a whole number from 1 to d_h = {d_h} (got {d_l}).")
         return d_h
+
+    @field_validator("embeddings")
+    @classmethod
+    def _without_probes(cls, embeddings: int, info: ValidationInfo) -> int:
+        if embeddings > 1 and info.data.get("probes"):
+            raise ValueError(f"embeddings must be 1 where there are probes (got {embeddings}).")
+        return embeddings
+
+    @property
+    def longest_point(self) -> int:
+        """The most coordinates that z can have."""
+        return self.d_h + (self.embeddings - 1) * self.d_l
 
     def check(self, D: int) -> None:
         """d_h may not exceed D."""
@@ -240,7 +257,7 @@ class DseboConfig(BatchConfig, SearchConfig):
         points = 8 * budget * self.d_h
         kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
         more_samples = max(0, self.sample_bytes(budget) - DseboConfig().sample_bytes(budget))
-        memory = BASE_BYTES + 8 * D * self.d_h + points + kernel + more_samples
+        memory = BASE_BYTES + 8 * D * self.longest_point + points + kernel + more_samples
         return Prediction(self.embedding_seconds(D, budget) + modelling, memory)
 
 
@@ -252,7 +269,9 @@ class DSEBO(Liar):
     def __init__(self, config: DseboConfig, D: int, budget: int, seed: int) -> None:
         super().__init__(D, seed)
         embedding_seed = seed if config.embedding_seed is None else config.embedding_seed
-        self.embedding = SharedEmbedding(D, config.d_h, stream(embedding_seed, 0))  # line 1
+        self.trials = Trials(config.embeddings, config.d_l, budget)
+        spare = self.trials.unused
+        self.embedding = SharedEmbedding(D, config.d_h, stream(embedding_seed, 0), spare)  # line 1
         self.strategy = config.strategy(budget)
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = config.surrogate()
@@ -263,7 +282,7 @@ class DSEBO(Liar):
         self.starts_at_centre = config.first_point == "centre"
         self.region = Region(FIRST) if config.region else None
         self.probes: Probes | None = None  # once they have begun
-        self._padded, self._n_padded = np.zeros((0, config.d_h)), 0
+        self._padded, self._n_padded = np.zeros((0, config.longest_point)), 0
         self._fork_point: dict[str, Any] | None = None
 
     @property
@@ -278,21 +297,50 @@ class DSEBO(Liar):
         if not self.observed.any_finite:  # t = 1 (again, while the first point fails)
             central = self.starts_at_centre and t == 1
             z = np.zeros(self.d) if central else rng.uniform(-1.0, 1.0, size=self.d)
+            z = self._spread(t, z)
             return Candidate(t, z, self.lift(z), self.d)
         if self.probes is not None and self.probes.include(t):
             z = self.probes.point(t, self.observed.points, self.strategy, self.d, self.seed)
             return Candidate(t, z, self.lift(z), self.d)
-        z, *seconds = self._propose((self._shared_data(), self.observed.values_for_model()), rng)
+        z, *seconds = self._propose(t, (self._shared_data(t), self.observed.values_for_model()), rng)
         return Candidate(t, z, self.lift(z), self.d, *seconds)
 
-    def _propose(self, data: tuple[Array, Array], rng: np.random.Generator) -> Proposal:
+    def _moved(self, t: int) -> np.ndarray | None:
+        """Which coordinates of z evaluation t may move; None: all d that there are."""
+        several = self.trials.embeddings > 1
+        return self.trials.active(t, self.d, self.observed.values) if several else None
+
+    def _spread(self, t: int, z: Array) -> Array:
+        """z of d coordinates among those that stay 0."""
+        moved = self._moved(t)
+        if moved is None:
+            return z
+        whole = np.zeros(moved.size)
+        whole[moved] = z
+        return whole
+
+    def _propose(self, t: int, data: tuple[Array, Array], rng: np.random.Generator) -> Proposal:
         """The best point of the acquisition over the box, or over the part of it that is trusted."""
-        box = self.progress.box
+        box, moved = self.progress.box, self._moved(t)
+        if moved is not None:
+            return self._propose_among(moved, data, rng)
         if self.region is None and self.acquisition == "bound":
             return propose_by_bound(self.surrogate, self.search, data, box, rng)
         Z, y = data
         centre, half = (0.0, box) if self.region is None else (Z[int(np.argmin(y))], self.region.length)
         low, high = np.clip(centre - half, -box, box), np.clip(centre + half, -box, box)
+        return propose(self.surrogate, self.search, self._score, data, (low, high), rng)
+
+    def _propose_among(
+        self, moved: np.ndarray, data: tuple[Array, Array], rng: np.random.Generator
+    ) -> Proposal:
+        """The same where some coordinates stay 0: around the best point of those that have them all 0."""
+        Z, y = data
+        own = ~Z[:, ~moved].any(axis=1)
+        centre = Z[own][int(np.argmin(y[own]))] if own.any() else np.zeros(moved.size)
+        half = 2.0 if self.region is None else self.region.length
+        box = self.progress.box
+        low, high = (np.where(moved, np.clip(centre + side, -box, box), 0.0) for side in (-half, half))
         return propose(self.surrogate, self.search, self._score, data, (low, high), rng)
 
     def _score(self, lowest: float) -> Score:
@@ -309,6 +357,8 @@ class DSEBO(Liar):
         before, self._fork_point = self.progress, None
         if self.probes is not None and self.probes.include(candidate.t):
             return Told(before.T, before.count, self._take_probe(self.probes, candidate.t, y))
+        if candidate.t <= self.trials.last:
+            return Told(before.T, before.count, self._take_trial(candidate.t, y))
         if not np.isfinite(y):  # a failure spends budget, not patience
             return Told(before.T, before.count)
         moved = self._move_region(candidate.t, y)
@@ -322,6 +372,18 @@ class DSEBO(Liar):
         self._begin_probes(candidate.t)
         return Told(before.T, before.T, told)
 
+    def _take_trial(self, t: int, y: float) -> list[Event]:
+        """No patience is spent in the first phase; with its last value the embedding is chosen."""
+        self._see(y)
+        return [self.trials.chosen(self.observed.values)] if t == self.trials.last else []
+
+    def _see(self, y: float) -> None:
+        """Take a value for what is best and worst, and for nothing else."""
+        now, region = self.progress, self.region
+        if np.isfinite(y):
+            self.progress = replace(now, best=min(now.best, y), worst=max(now.worst, y))
+            self.region = region and replace(region, best=min(region.best, y))
+
     def _begin_probes(self, t: int) -> None:
         """After evaluation t, once the subspace is large enough."""
         strategy = self.strategy
@@ -331,10 +393,7 @@ class DSEBO(Liar):
 
     def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
         """No patience is spent; with the last one, it is known how far the subspace has to grow."""
-        now, region = self.progress, self.region
-        if np.isfinite(y):
-            self.progress = replace(now, best=min(now.best, y), worst=max(now.worst, y))
-            self.region = region and replace(region, best=min(region.best, y))
+        self._see(y)
         if probes.include(t + 1):
             return []
         event = probes.result(self.observed.values, self.strategy, self.d)
@@ -381,9 +440,10 @@ class DSEBO(Liar):
 
     def retrace(self, z: Array, y: float) -> Told:
         """The model is fitted as in `ask`; the search, most of the time, is left out."""
+        t = len(self.observed) + 1
         if self.observed.any_finite:
-            self.surrogate.update(self._shared_data(), self.observed.values_for_model())
-        return self.tell(Candidate(len(self.observed) + 1, z, z, self.d), y)
+            self.surrogate.update(self._shared_data(t), self.observed.values_for_model())
+        return self.tell(Candidate(t, z, z, self.d), y)
 
     def fork_point(self) -> dict[str, Any] | None:
         """At a convergence: the value counted, no step taken."""
@@ -410,16 +470,17 @@ class DSEBO(Liar):
         other.surrogate, other._padded = deepcopy(self.surrogate), self._padded.copy()
         return other
 
-    def _shared_data(self) -> Array:
-        """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""
+    def _shared_data(self, t: int) -> Array:
+        """(n, d) every z so far, padded with zeros to the subspace of evaluation t (Algorithm 3)."""
         points, known = self.observed.points, len(self._padded)
         if len(points) > known:  # room for as many again: a row is written once, not at every step
-            more = np.zeros((max(64, len(points)), self.strategy.d_h))
+            more = np.zeros((max(64, len(points)), self._padded.shape[1]))
             self._padded = np.vstack([self._padded, more])
         for row in range(self._n_padded, len(points)):
             self._padded[row, : points[row].size] = points[row]
         self._n_padded = len(points)
-        return np.ascontiguousarray(self._padded[: len(points), : self.d])
+        moved = self._moved(t)
+        return np.ascontiguousarray(self._padded[: len(points), : self.d if moved is None else moved.size])
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z)."""
@@ -437,7 +498,7 @@ class DSEBO(Liar):
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
-        self._padded, self._n_padded = np.zeros((0, self.strategy.d_h)), 0
+        self._padded, self._n_padded = np.zeros((0, self._padded.shape[1])), 0
         self.progress = Progress.from_json(state["progress"])
         self.surrogate.load_state_dict(state["surrogate"])
         if self.region is not None and "region" in state:  # a fork may have one where its parent has none

@@ -194,7 +194,7 @@ def _imported(fields: Any, ours: bool) -> Imported:
 def _largest_subspace(config: RunConfig) -> int:
     """The most dimensions that a point of the run can have."""
     stages = (config.optimizer, config.at(0).optimizer)  # of a fork: from its start, and before
-    limits = [stage.d_h for stage in stages if isinstance(stage, DseboConfig)]
+    limits = [stage.longest_point for stage in stages if isinstance(stage, DseboConfig)]
     return max(limits, default=config.D)
 
 

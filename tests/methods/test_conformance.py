@@ -42,6 +42,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
             "lengthscales": "per-dimension",
             **QUICK,
         },
+        {"embeddings": 3, "beta": 4, "d_l": 2, "d_h": 12, **QUICK},
+        {"embeddings": 2, "variant": "adaptive", "beta": 4, "d_l": 2, "d_h": 12, **QUICK},
     ],
     "random": [{}, {"points": "sobol"}, {"points": "upper-half"}],
     "rembo": [{"d": 4, **QUICK}, {"d": 4, "scale": "dsebo", **QUICK}],
