@@ -301,6 +301,7 @@ def all_specs(method: str, function: str = FUNCTION) -> dict[str, list[FieldSpec
     return {**by_part, "objective": [choice, *by_part["objective"]]}
 
 
+@lru_cache(maxsize=1024)
 def part_of(name: str) -> str:
     """The part that a setting is in, by its flat name; the method refuses what nobody knows."""
     if name == "function" or any(name in kind.model_fields for kind in KINDS.values()):

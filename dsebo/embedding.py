@@ -18,11 +18,11 @@ class SharedEmbedding:
     in order, so the same seed with a larger d_h gives the same leading columns, rescaled.
     """
 
-    def __init__(self, D: int, d_h: int, rng: np.random.Generator, spare: int = 0) -> None:
-        """`spare`: columns beyond d_h, where several first subspaces are tried (`methods/_trials.py`)."""
+    def __init__(self, D: int, d_h: int, rng: np.random.Generator, variance: float | None = None) -> None:
         self.D, self.d_h = D, d_h
-        self._columns: Array = rng.standard_normal((d_h + spare, D))
-        self._columns *= np.sqrt(1.0 / d_h)  # in place: S is the largest thing in memory
+        self._columns: Array = rng.standard_normal((d_h, D))
+        # in place: S is the largest thing in memory
+        self._columns *= np.sqrt(1.0 / d_h if variance is None else variance)
 
     @property
     def S(self) -> Array:

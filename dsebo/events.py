@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+KINDS: dict[str, type[Event]] = {}  # every kind of event by its name
+
 
 @dataclass(frozen=True)
 class Event:
@@ -19,6 +21,7 @@ class Event:
 
     def __init_subclass__(cls, kind: str) -> None:
         cls.kind = kind
+        KINDS[kind] = cls
 
     def to_json(self) -> dict[str, Any]:
         """One flat JSON object. Numbers that JSON does not know (NaN, inf) become null."""

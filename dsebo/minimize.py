@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dsebo.config import RunConfig
+from dsebo.embedding import Array
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
@@ -20,8 +20,6 @@ from objectives.own import Problem, UserFunction, check_calls, sent_to_processes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 RELATIVE_ALPHA = 0.01  # a gain is 1 % of the spread seen so far: one's own units are unknown
 

@@ -55,6 +55,15 @@ def count(value: int, thing: str) -> str:
     return f"{value:,} {thing}{'' if value == 1 else 's'}".replace(",", "\u202f")
 
 
+_SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def spelled(value: int, thing: str) -> str:
+    """`one run`, `two runs`, `11 runs`: as a sentence has it."""
+    number = _SPELLED[value] if value < len(_SPELLED) else str(value)
+    return f"{number} {thing}{'' if value == 1 else 's'}"
+
+
 def duration(seconds: float | None) -> str:
     """A time span, no finer than it matters."""
     if seconds is None or not math.isfinite(seconds):
@@ -112,6 +121,11 @@ _CONTROLS = re.compile(
 def without_controls(text: str) -> str:
     """Text that a terminal or a page can print: each control character is a space."""
     return _CONTROLS.sub(" ", text)
+
+
+def one_line(text: str) -> str:
+    """A name as it is kept: what cannot be printed, which a database may refuse, is a space."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def escaped_controls(json_text: str) -> str:
@@ -208,9 +222,9 @@ def several(field: str, chosen: Sequence[Any], values: Sequence[Any]) -> str:
     return names if field in NAMED else f"{symbol(field)} = {names}"
 
 
-def joined(said: Sequence[str]) -> str:
+def joined(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def brief(objective: Mapping[str, Any]) -> list[str]:

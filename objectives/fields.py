@@ -111,6 +111,7 @@ class FieldSpec:
         return f"{what} from {self.low:g} to {self.high:.16g}"
 
 
+@functools.cache  # a page asks for all of them at every click
 def specs(model: type[BaseModel]) -> list[FieldSpec]:
     """The plain settings of one config class, the advanced ones last; no nested parts or fixed tags."""
     fields = [_spec(name, info) for name, info in model.model_fields.items()]

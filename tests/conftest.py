@@ -1,12 +1,16 @@
 """What all tests share: one torch thread, as every run has, and folders of their own."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
+import typer.testing
 
 pytest_plugins = ["tests.small_run", "tests.stores"]
 torch.set_num_threads(1)
+# The terminal's commands are built once, with their hundreds of flags, not for every line that a test types.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 
 @pytest.fixture(autouse=True)

@@ -15,34 +15,45 @@ import tempfile
 import time
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text, update
+from sqlalchemy import Engine, create_engine, text, update
 
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import stored_run
 from dsebo.settings import Settings
 from dsebo.store import schema
+from dsebo.store.migrations import bring_up_to_date
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, create
 from dsebo.transfer import export_json, import_bytes
 from tests.small import small
 
 
-@pytest.fixture(scope="session")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Set up once and copied, as the migrations take a moment."""
+@pytest.fixture(scope="session", autouse=True)
+def _set_up_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The migrations take a moment: of SQLite one store is set up by them, and every other new one copied."""
     file = tmp_path_factory.mktemp("empty") / "runs.db"
     Store.open(str(file)).close()
-    return file
+    whole = file.read_bytes()
+
+    def copied(engine: Engine) -> None:
+        name = engine.url.database
+        if engine.dialect.name == "sqlite" and name and Path(name).parent.is_dir():
+            with suppress(OSError, ValueError), open(name, "xb") as new:  # else it is there, or cannot be
+                new.write(whole)
+        bring_up_to_date(engine)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dsebo.store.store.bring_up_to_date", copied)
+        yield
 
 
 @pytest.fixture
-def url(tmp_path: Path, empty_store: Path) -> str:
-    shutil.copy(empty_store, tmp_path / "runs.db")
+def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'runs.db'}"
 
 

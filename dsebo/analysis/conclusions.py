@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsebo.text import count, number
+from dsebo.text import count, number, spelled
 
 Change = Mapping[str, Any]  # an `expanded` or `converged` event as the store keeps it
 
 LARGEST = "d_h, the largest it may have"
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _growth(run: Ending) -> str:
     ended = f" and stopped because {stuck}" if stuck else ""
     if not stuck and last >= run.d_h:
         ended = f" and reached {LARGEST}"
-    text = f"The subspace grew from {first} to {last} in {_expansions(len(grown))}{matter}{ended}."
+    text = f"The subspace grew from {first} to {last} in {spelled(len(grown), 'expansion')}{matter}{ended}."
     if grown[-1]["t"] >= run.t:
         text += f" The last expansion came with the last evaluation: nothing was tried at d = {last}."
     return text
@@ -143,11 +142,6 @@ def _rest(run: Ending, best: float) -> str:
         return "Nothing is left to gain: this is the minimum."
     out_of_reach = max(0.0, min(run.reachable[run.d], best) - run.minimum)
     return f"Of the {_short(left)} left, {_short(out_of_reach)} is out of reach at d = {run.d}."
-
-
-def _expansions(n: int) -> str:
-    words = _NUMBERS[n] if n < len(_NUMBERS) else str(n)
-    return f"{words} expansion{'' if n == 1 else 's'}"
 
 
 def _short(value: float) -> str:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.embedding import SharedEmbedding, pad
+from dsebo.embedding import Array, SharedEmbedding, pad
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 CHUNK_ENTRIES = 4_000_000  # of x at a time: 32 MB

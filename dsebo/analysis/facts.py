@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsebo.config import RunConfig
 from dsebo.methods.dsebo import DseboConfig
 from objectives import EmbeddedConfig, EmbeddedFunction
 from objectives.base import ObjectiveConfig
 from objectives.references import CENTRE
-
-Array = NDArray[np.float64]
 
 LARGEST_D_FOR_FACTS = 1_000_000  # beyond it a point alone takes longer than a form may
 FLOAT_BYTES = 8

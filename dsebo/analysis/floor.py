@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsebo.config import RunConfig
-from dsebo.embedding import SharedEmbedding, pad
+from dsebo.embedding import Array, SharedEmbedding, pad
 from dsebo.methods.base import stream
 from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import make_objective
@@ -25,8 +24,6 @@ from objectives.fields import ConfigError, must
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-Array = NDArray[np.float64]
 
 STARTS, SHORT, KEPT, ITERATIONS = 16, 25, 3, 150  # many starts for a while, the best to the end
 FLOOR_STREAM = 2**40  # random numbers apart from those of any step of the run

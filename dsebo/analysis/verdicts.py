@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dsebo.embedding import Array
 from dsebo.text import number
 
-Array = NDArray[np.float64]
 Judgement = Literal["right", "premature", "in vain"]
 
 SAME = 0.01  # a floor that falls by less than this share of itself has not fallen
@@ -37,13 +36,13 @@ def lowered(floors: Mapping[int, float], d: Array, best: Array) -> dict[int, flo
 
     A floor is the least value that a search found: a run that gets below it has found a lower one.
     """
-    low, found = math.inf, {}
+    low, lowest = math.inf, {}
     for dimension in sorted(floors):
         reached = best[d <= dimension]
         reached = reached[np.isfinite(reached)]
         low = min(low, floors[dimension], float(reached.min()) if reached.size else math.inf)
-        found[dimension] = low
-    return found
+        lowest[dimension] = low
+    return lowest
 
 
 def floor_line(d: Array, best: Array, floors: Mapping[int, float]) -> Array:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dsebo.analysis.embedding_use import Array, Indices, Moves, Shared
+from dsebo.analysis.embedding_use import Indices, Moves, Shared
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
+from dsebo.embedding import Array
 
 SCALE = [[0.0, theme.BLUE], [0.5, theme.faint(theme.GREY, 0.1)], [1.0, theme.VERMILLION]]
 DIM = 0.16  # opacity of the columns that are not in use

@@ -87,13 +87,6 @@ def sketch_of(
     return sketch
 
 
-def run_figure(
-    evaluations: pd.DataFrame, changes: Sequence[Event], references: References, budget: int, **drawing: Any
-) -> go.Figure:
-    """See `run_sketch`."""
-    return run_sketch(evaluations, changes, references, budget, **drawing).figure()
-
-
 def run_sketch(
     evaluations: pd.DataFrame,
     changes: Sequence[Event],
@@ -332,9 +325,9 @@ def _decision(change: Event) -> str:
 
 def _label_bar(sketch: Sketch, change: Event, slope: float, chosen: bool) -> None:
     """k and Δd above a bar, unless nothing came of it. Labels for which there is no room are not drawn."""
-    said = chosen or change["event"] == "expanded" or change["delta_before"] != change["delta_after"]
+    labelled = chosen or change["event"] == "expanded" or change["delta_before"] != change["delta_after"]
     sketch.note(
-        text=_decision(change).replace(", ", "<br>") if said else "",
+        text=_decision(change).replace(", ", "<br>") if labelled else "",
         x=change["t"],
         y=max(slope, 0.0),
         yref="y3",

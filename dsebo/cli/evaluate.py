@@ -10,15 +10,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from dsebo.cli.flags import AsJson, ConfigFile, read_file, read_flags
 from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.config import BARE, RunConfig, parse_flat
+from dsebo.embedding import Array
 from dsebo.run import evaluate_once, make_objective
 from objectives.fields import ConfigError, must
-
-Array = NDArray[np.float64]
 
 
 def evaluate_command(

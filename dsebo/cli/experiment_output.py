@@ -20,7 +20,7 @@ from dsebo.experiments.entrants import CLIPPED, are_clipped
 from dsebo.experiments.findings import report
 from dsebo.experiments.progress import Plan, waiting_words
 from dsebo.experiments.records import ExperimentRow
-from dsebo.experiments.status import CENTRE, cell_labels, race_standings
+from dsebo.experiments.status import CENTRE, cell_labels, evaluated, first_known, race_standings
 from dsebo.paper.comparison import printed_mean
 from dsebo.store.schema import ENDED
 from dsebo.text import count, duration, number
@@ -111,7 +111,7 @@ class SweepOutput:
     def _bar_values(self, runs: pd.DataFrame) -> list[tuple[int, int]]:
         """(done, total) of each bar."""
         ended = int(runs["state"].isin(ENDED).sum())
-        return [(ended, len(runs)), (int(_evaluated(runs).sum()), int(runs["budget"].sum()))]
+        return [(ended, len(runs)), (int(evaluated(runs).sum()), int(runs["budget"].sum()))]
 
     def _watch_json(self, runs: pd.DataFrame) -> None:
         if not self._json:
@@ -172,7 +172,7 @@ class RaceOutput(SweepOutput):
         if self._json:
             _print(self._object(runs))
         else:
-            centre, minimum = _first(runs["at_centre"]), _first(runs["minimum"])
+            centre, minimum = first_known(runs["at_centre"]), first_known(runs["minimum"])
             known = "; F* is not known" if minimum is None else f"; F* = {number(minimum)}"
             seeds = count(len(self._experiment.spec.seeds), "seed")
             reading = f"The centre of the box has {number(centre)}{known}. Means over {seeds}."
@@ -185,7 +185,7 @@ class RaceOutput(SweepOutput):
         return cell_labels(self._experiment.spec)
 
     def _bar_values(self, runs: pd.DataFrame) -> list[tuple[int, int]]:
-        sums = runs.assign(done=_evaluated(runs)).groupby("cell")[["done", "budget"]].sum()
+        sums = runs.assign(done=evaluated(runs)).groupby("cell")[["done", "budget"]].sum()
         return [(int(done), int(total)) for done, total in sums.to_numpy()]
 
     def _watch_json(self, runs: pd.DataFrame) -> None:
@@ -219,8 +219,8 @@ class RaceOutput(SweepOutput):
             "objective": first["objective"],
             "budget": first["budget"],
             "seeds": list(spec.seeds),
-            "at_centre": _first(runs["at_centre"]),
-            "minimum": _first(runs["minimum"]),
+            "at_centre": first_known(runs["at_centre"]),
+            "minimum": first_known(runs["minimum"]),
             "standings": [_plain(row) for row in self._standings(runs).to_dict("records")],
             "runs": [_plain(row) for row in rows[columns].to_dict("records")],
         }
@@ -253,17 +253,6 @@ def _planned(plan: Plan) -> str:
     time, workers = duration(max(1.0, plan.wall_seconds)), count(plan.workers, "worker")
     memory = f"{plan.memory_bytes / 1e6:.0f} MB"
     return f"{count(plan.total, 'run')}{reused}; about {time} on {workers}, {memory}"
-
-
-def _evaluated(runs: pd.DataFrame) -> pd.Series[int]:
-    """Evaluations of each run; one that had nothing more to ask has done all of its budget."""
-    return runs["n_done"].where(runs["state"] != "finished", runs["budget"])
-
-
-def _first(column: pd.Series[Any]) -> float | None:
-    """The first value that is known."""
-    known = column.dropna()
-    return float(known.iloc[0]) if len(known) else None
 
 
 def _plain(row: dict[Any, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import signal
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ import typer
 
 from dsebo.cli.experiment_output import RaceOutput, SweepOutput
 from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, Yes, open_store, read_file, read_flags
-from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, ask_before, check_writable, refuse
+from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, ask_before, check_writable, refuse, write_file
 from dsebo.config import nested_config
 from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.progress import Plan, plan_of
@@ -28,7 +28,7 @@ from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
 from dsebo.text import count
 from dsebo.transfer import FORMATS, ExperimentWriter
-from objectives.fields import ConfigError
+from objectives.fields import ConfigError, not_one_of
 
 if TYPE_CHECKING:
     from dsebo.experiments.engines import Engine
@@ -40,135 +40,31 @@ for _format in FORMATS.values():
     if _format.experiment is not None:
         _WRITERS.setdefault(_format.suffix, _format.experiment)
 
-Target = Annotated[
-    str, typer.Argument(metavar="[FILE|ID]", help="A YAML file, or the id of a stored experiment.")
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")]
-Pause = Annotated[bool, typer.Option("--pause", help="Tell one at work to rest.")]
-Cancel = Annotated[bool, typer.Option("--cancel", help="Tell one to end.")]
-Workers = Annotated[
-    int | None,
-    typer.Option(help="Processes of this machine.", show_default="cores, or none for what is short"),
-]
-Cluster = Annotated[str, typer.Option(help="A Dask cluster, such as tcp://host:8786.", show_default=False)]
-Export = Annotated[
-    Path | None, typer.Option("-o", "--export", help=f"Write it to a FILE in {', '.join(_WRITERS)}.")
-]
-
-
-def sweep_command(
-    target: Target = "",
-    *,
-    preset: Annotated[str, typer.Option(help="A sweep of the paper, such as beta or beta-small.")] = "",
-    vary: Annotated[
-        list[str] | None, typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Once or twice.")
-    ] = None,
-    seeds: Annotated[str | None, typer.Option(help="1-10 or 1,3,5.", show_default=DEFAULT_SEEDS)] = None,
-    name: Name = "",
-    method: Method = None,
-    config: ConfigFile = None,
-    resume: Resume = False,
-    pause: Pause = False,
-    cancel: Cancel = False,
-    workers: Workers = None,
-    cluster: Cluster = "",
-    as_json: AsJson = False,
-    export: Export = None,
-    yes: Yes = False,
-    db: Db = None,
-    given: dict[str, Any],
-) -> None:
-    """Run a sweep: every combination of what varies, for every seed.
-
-    What is in the store already is reused. A stored sweep that has ended is shown, and goes on
-    with --resume.
-    """
-
-    def spec() -> ExperimentSpec:
-        if preset:
-            return _of_preset(preset)
-        if "seed" in given:
-            raise ConfigError("A sweep has several seeds: --seeds 1-10, not --seed.")
-        if not vary:
-            raise ConfigError("vary is missing: such as --vary beta=4,8,12.")
-        base = nested_config(read_flags(given, method), read_file(config))
-        return ExperimentSpec.from_flags(base, vary, seeds or DEFAULT_SEEDS, name)
-
-    own = bool(given or vary or seeds or method or config or name)
-    if target and preset:
-        refuse(f"{target} and --preset {preset} are two sweeps: give one.")
-    if preset and own:
-        refuse(f"{preset} has its own settings: leave the other flags out.")
-    if not (target or preset or own):
-        refuse("What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12.")
-    asked = Asked("sweep", target, resume, pause, cancel, workers, cluster, as_json, yes, export)
-    with open_store(db) as store:
-        _carry_out(store, asked, spec, own)
-
-
-def race_command(
-    target: Target = "",
-    *,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            help="With commas; `dsebo methods` lists them. Also rembo:scale=dsebo", show_default=RACE_METHODS
-        ),
-    ] = None,
-    seeds: Annotated[
-        str | None, typer.Option(help="The same for all: 1-3 or 1,4,9.", show_default=RACE_SEEDS)
-    ] = None,
-    name: Name = "",
-    resume: Resume = False,
-    pause: Pause = False,
-    cancel: Cancel = False,
-    workers: Workers = None,
-    cluster: Cluster = "",
-    as_json: AsJson = False,
-    export: Export = None,
-    yes: Yes = False,
-    store: Keep = True,
-    db: Db = None,
-    given: dict[str, Any],
-) -> None:
-    """Let several methods search the same function from the same seeds.
-
-    A setting goes to every method that has it. What is in the store already is reused.
-    """
-
-    def spec() -> ExperimentSpec:
-        chosen = RACE_METHODS if methods is None else methods
-        return ExperimentSpec.race(chosen, read_flags(given), seeds or RACE_SEEDS, name)
-
-    own = bool(given or methods is not None or seeds or name)
-    asked = Asked("race", target, resume, pause, cancel, workers, cluster, as_json, yes, export, store)
-    if store:
-        with open_store(db) as opened:
-            _carry_out(opened, asked, spec, own)
-        return
-    if target or resume:
-        refuse("--no-store has no experiments to go on with.")
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        open_store(f"sqlite:///{folder}/race.db") as opened,
-    ):
-        _carry_out(opened, asked, spec, own)
-
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command was told beside the settings of the experiment."""
+    """What both commands are told beside the settings of the experiment: their common flags."""
 
-    command: str  # "sweep" or "race"
-    target: str
-    resume: bool
-    pause: bool
-    cancel: bool
-    workers: int | None
-    cluster: str
-    as_json: bool
-    yes: bool
-    export: Path | None
+    target: Annotated[
+        str, typer.Argument(metavar="[FILE|ID]", help="A YAML file, or the id of a stored experiment.")
+    ] = ""
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False
+    pause: Annotated[bool, typer.Option("--pause", help="Tell one at work to rest.")] = False
+    cancel: Annotated[bool, typer.Option("--cancel", help="Tell one to end.")] = False
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes of this machine.", show_default="cores, or none for what is short"),
+    ] = None
+    cluster: Annotated[
+        str, typer.Option(help="A Dask cluster, such as tcp://host:8786.", show_default=False)
+    ] = ""
+    as_json: AsJson = False
+    export: Annotated[
+        Path | None, typer.Option("-o", "--export", help=f"Write it to a FILE in {', '.join(_WRITERS)}.")
+    ] = None
+    yes: Yes = False
+    db: Db = None
+    is_race: bool = False
     stored: bool = True
 
     def check(self, store: Store, own_settings: bool) -> None:
@@ -195,13 +91,93 @@ class Asked:
 
     def output(self, experiment: ExperimentRow) -> SweepOutput:
         """How it is shown: a race has standings."""
-        kind = RaceOutput if self.command == "race" and experiment.spec.is_race else SweepOutput
+        kind = RaceOutput if self.is_race and experiment.spec.is_race else SweepOutput
         return kind(experiment, self.as_json, self.stored)
 
     @property
     def is_file(self) -> bool:
         """Whether the target is a file, not an id."""
         return Path(self.target).suffix in (".yaml", ".yml", ".json") or Path(self.target).is_file()
+
+
+def sweep_command(
+    *,
+    asked: Asked,
+    preset: Annotated[str, typer.Option(help="A sweep of the paper, such as beta or beta-small.")] = "",
+    vary: Annotated[
+        list[str] | None, typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Once or twice.")
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="1-10 or 1,3,5.", show_default=DEFAULT_SEEDS)] = None,
+    name: Name = "",
+    method: Method = None,
+    config: ConfigFile = None,
+    given: dict[str, Any],
+) -> None:
+    """Run a sweep: every combination of what varies, for every seed.
+
+    What is in the store already is reused. A stored sweep that has ended is shown, and goes on
+    with --resume.
+    """
+
+    def spec() -> ExperimentSpec:
+        if preset:
+            return _of_preset(preset)
+        if "seed" in given:
+            raise ConfigError("A sweep has several seeds: --seeds 1-10, not --seed.")
+        if not vary:
+            raise ConfigError("vary is missing: such as --vary beta=4,8,12.")
+        base = nested_config(read_flags(given, method), read_file(config))
+        return ExperimentSpec.from_flags(base, vary, seeds or DEFAULT_SEEDS, name)
+
+    own = bool(given or vary or seeds or method or config or name)
+    if asked.target and preset:
+        refuse(f"{asked.target} and --preset {preset} are two sweeps: give one.")
+    if preset and own:
+        refuse(f"{preset} has its own settings: leave the other flags out.")
+    if not (asked.target or preset or own):
+        refuse("What to sweep is missing: a file, an id, --preset or --vary beta=4,8,12.")
+    with open_store(asked.db) as store:
+        _carry_out(store, asked, spec, own)
+
+
+def race_command(
+    *,
+    asked: Asked,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="With commas; `dsebo methods` lists them. Also rembo:scale=dsebo", show_default=RACE_METHODS
+        ),
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="The same for all: 1-3 or 1,4,9.", show_default=RACE_SEEDS)
+    ] = None,
+    name: Name = "",
+    store: Keep = True,
+    given: dict[str, Any],
+) -> None:
+    """Let several methods search the same function from the same seeds.
+
+    A setting goes to every method that has it. What is in the store already is reused.
+    """
+
+    def spec() -> ExperimentSpec:
+        chosen = RACE_METHODS if methods is None else methods
+        return ExperimentSpec.race(chosen, read_flags(given), seeds or RACE_SEEDS, name)
+
+    own = bool(given or methods is not None or seeds or name)
+    asked = replace(asked, is_race=True, stored=store)
+    if store:
+        with open_store(asked.db) as opened:
+            _carry_out(opened, asked, spec, own)
+        return
+    if asked.target or asked.resume:
+        refuse("--no-store has no experiments to go on with.")
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        open_store(f"sqlite:///{folder}/race.db") as opened,
+    ):
+        _carry_out(opened, asked, spec, own)
 
 
 def _carry_out(
@@ -311,7 +287,7 @@ def _of_preset(key: str) -> ExperimentSpec:
 
     known = {preset.key: preset.spec for preset in PRESETS}
     if key not in known:
-        raise ConfigError(f"preset must be one of {', '.join(known)} (got {key!r}).")
+        raise ConfigError(not_one_of("preset", known, key))
     return known[key]
 
 
@@ -325,8 +301,5 @@ def _export(store: Store, experiment: ExperimentRow, file: Path) -> None:
     runs = int(runs_of(store, experiment)["run_id"].notna().sum())
     if not runs:
         refuse(f"Experiment {experiment.short_id} has no runs to write yet.")
-    try:
-        file.write_bytes(_WRITERS[file.suffix](store, experiment))
-    except OSError as error:
-        refuse(f"export = {str(file)!r} cannot be written: {error.strerror}.")
+    write_file(file, _WRITERS[file.suffix](store, experiment))
     typer.echo(f"{file}: {count(runs, 'run')}.", err=True)

@@ -6,8 +6,9 @@ import inspect
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -64,9 +65,14 @@ def open_store(db: str | None) -> Iterator[Store]:
 
 
 def with_config_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command one flag for each setting; those given arrive as the dict `given`."""
+    """Give a command one flag for each setting; those given arrive as the dict `given`.
+
+    The flags that it shares with another arrive as `asked`, a dataclass of them.
+    """
     signature = inspect.signature(command, eval_str=True)
-    own = [p for p in signature.parameters.values() if p.name != "given"]
+    common = signature.parameters.get("asked")  # flags of several commands, as the fields of a class
+    asked = [] if common is None else _flags_of(common.annotation)
+    own = [*(p for p in signature.parameters.values() if p.name not in ("given", "asked")), *asked]
     flags = [_parameter(name, spec) for name, spec in config_flags().items()]
     of_function = [_keyword(name, hint, None) for name, hint in OF_FUNCTION.items()]
     names = [p.name for p in own]
@@ -76,6 +82,8 @@ def with_config_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         given = {p.name: values.pop(p.name) for p in flags}
         called = {p.name: values.pop(p.name) for p in of_function}
         given = {name: text for name, text in given.items() if text is not None}
+        if common is not None:
+            values["asked"] = common.annotation(**{p.name: values.pop(p.name) for p in asked})
         return command(given=_with_own(given, called), **values)
 
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
@@ -127,6 +135,13 @@ def _ends(text: str) -> tuple[float, float]:
 
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _flags_of(model: type[Any]) -> list[inspect.Parameter]:
+    """The fields of a dataclass that are flags."""
+    hints = get_type_hints(model, include_extras=True)
+    flags = [field for field in fields(model) if get_origin(hints[field.name]) is Annotated]
+    return [_keyword(field.name, hints[field.name], field.default) for field in flags]
 
 
 def _parameter(name: str, spec: FieldSpec) -> inspect.Parameter:

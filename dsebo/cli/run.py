@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -48,7 +47,8 @@ def run_command(
         watch(run(settings), settings, as_json)
         return
     with open_store(db) as opened:
-        check_within_limits(opened, [settings])
+        opened.mark_interrupted()  # what a dead process left counts no more
+        _check_limits(opened, settings, settings.budget)
         behind = None if ghost is None else opened.get_run(ghost).id
         _say_before(settings, settings.budget, yes)
         watch(stored_run(settings, opened, name, ghost=behind, on_id=_say_id), settings, as_json)
@@ -110,9 +110,7 @@ def fork_command(
     settings = {name: value for text in changes or () for name, value in read_settings(text).items()}
     with open_store(db) as store:
         fork = plan_fork(store, run_id, at, decide, settings, budget)
-        with store.read() as connection:
-            asked = [(fork.config, fork.budget, fork.at)]
-            check_limits(connection, Settings.load(), owner_hash(LOCAL_OWNER), asked)
+        _check_limits(store, fork.config, fork.budget, fork.at)
         _say_before(fork.config, fork.budget, yes)
         config = fork.config.model_copy(update={"budget": fork.budget})
         watch(forked_run(fork, store, name, on_id=_say_id), config, as_json)
@@ -152,10 +150,7 @@ def _say_id(run_id: str) -> None:
     typer.echo(f"Run {run_id}; if interrupted, dsebo resume {run_id[:8]} carries it on.", err=True)
 
 
-def check_within_limits(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Refuse, with the figure, a run over the limits; they run one by one."""
-    settings, mark = Settings.load(), owner_hash(LOCAL_OWNER)
-    store.mark_interrupted()  # what a dead process left counts no more
+def _check_limits(store: Store, config: RunConfig, budget: int, done: int = 0) -> None:
+    """Refuse, with the figure, a run over the limits."""
     with store.read() as connection:
-        for config in configs:
-            check_limits(connection, settings, mark, [(config, config.budget, 0)])
+        check_limits(connection, Settings.load(), owner_hash(LOCAL_OWNER), [(config, budget, done)])

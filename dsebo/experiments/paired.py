@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dsebo.embedding import Array
+from dsebo.text import spelled
 
 LEAST_SEEDS = 5
 LEVEL = 0.05
@@ -155,15 +156,11 @@ def seeds_needed(cells: int) -> int:
     return max(LEAST_SEEDS, math.ceil(math.log2(2 * pairs / LEVEL)))
 
 
-_SPELLED = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-
-
 def too_few(seeds: int, cells: int) -> str:
     """`Five seeds cannot exclude chance; 8 can.`; empty where there are enough for so many cells."""
     needed = seeds_needed(cells)
     if seeds >= needed:
         return ""
-    spelled = _SPELLED[seeds] if seeds < len(_SPELLED) else str(seeds)
     if seeds == 0:
         return f"No seed has finished in two of them yet; {needed} can exclude chance."
-    return f"{spelled} {'seed' if seeds == 1 else 'seeds'} cannot exclude chance; {needed} can."
+    return f"{spelled(seeds, 'seed').capitalize()} cannot exclude chance; {needed} can."

@@ -9,19 +9,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, exists, or_, select
+from sqlalchemy import Connection, Row, Select, exists, or_, select
 
 from dsebo.config import predict
+from dsebo.embedding import Array
 from dsebo.experiments.spec import ExperimentSpec, Planned
 from dsebo.settings import core_count
 from dsebo.store import schema
-from dsebo.store.leases import shown_state
+from dsebo.store.leases import NO_LEASE, shown_state
 from dsebo.store.rows import LOCAL_OWNER, owner_hash
 from dsebo.store.schema import ENDED, IMPORTED
 from dsebo.store.store import Store
-
-Array = NDArray[np.float64]
 
 WORKER_BYTES = 250_000_000  # of a worker process, less the libraries that it shares with others
 WORKER_START = 4.0  # seconds until the workers have begun
@@ -30,27 +28,8 @@ STORED = 0.0025  # seconds of a core to keep one evaluation
 MISSING = "missing"
 HELD = ("running", "queued", "paused")  # some process works on it
 _RANK = {"finished": 0, **dict.fromkeys(HELD, 1), "interrupted": 2, "stalled": 2, "failed": 3}
-_CHUNK = 5000  # hashes in a query
-_IDS_AT_ONCE = 500
-_NAMES = (
-    "hash",
-    "id",
-    "state",
-    "wanted",
-    "n_done",
-    "budget",
-    "best",
-    "d",
-    "seconds",
-    "minimum",
-    "at_centre",
-    "created",
-    "lease_token",
-    "lease_expires",
-    "lease_host",
-    "lease_pid",
-    "lease_process",
-)
+_RESULTS = ("best", "d", "seconds", "minimum", "at_centre")
+_NAMES = ("hash", "id", "state", "wanted", "n_done", "budget", "created", *_RESULTS, *NO_LEASE)
 _run, _saved = schema.run.c, schema.checkpoint.c
 
 
@@ -80,7 +59,7 @@ def frame_of(connection: Connection, spec: ExperimentSpec, owner: str) -> pd.Dat
     columns["wanted"] = [row[0].wanted if row else "run" for row in rows]
     columns["n_done"] = [row[0].n_done if row else 0 for row in rows]
     columns["budget"] = [run.of_cell.budget for run in planned]
-    for name in ("best", "d", "seconds", "minimum", "at_centre"):
+    for name in _RESULTS:
         columns[name] = pd.Series([row and getattr(row[0], name) for row in rows], dtype=float)
     return pd.DataFrame({**columns, **axes})
 
@@ -127,9 +106,15 @@ def _candidates(connection: Connection, hashes: list[str], owner: str) -> Iterat
     chosen = select(*(_run[name] for name in _NAMES)).where(
         _run.deleted_at.is_(None), _run.source != IMPORTED, or_(_run.state == "finished", mine & can_go_on)
     )
-    for first in range(0, len(hashes), _CHUNK):
-        part = hashes[first : first + _CHUNK]
-        yield from connection.execute(chosen.where(_run.hash.in_(part)))
+    yield from _rows_of(connection, chosen, _run.hash, hashes, 5000)
+
+
+def _rows_of(
+    connection: Connection, chosen: Select[Any], column: Any, values: Sequence[str], at_once: int = 500
+) -> Iterator[Any]:
+    """What is chosen of these values of a column, some of them in each query."""
+    for first in range(0, len(values), at_once):
+        yield from connection.execute(chosen.where(column.in_(values[first : first + at_once])))
 
 
 # --- what it will cost before it starts, and what is left while it runs ---------------------
@@ -215,10 +200,8 @@ def read_curves(store: Store, ids: Sequence[str]) -> dict[str, tuple[Array, Arra
     table = schema.evaluation.c
     chosen = select(table.run_id, table.t, table.best, table.d).order_by(table.run_id, table.t)
     with store.read() as connection:
-        for first in range(0, len(ids), _IDS_AT_ONCE):
-            part = list(ids[first : first + _IDS_AT_ONCE])
-            for run_id, *row in connection.execute(chosen.where(table.run_id.in_(part))):
-                points.setdefault(run_id, []).append(row)
+        for run_id, *row in _rows_of(connection, chosen, table.run_id, ids):
+            points.setdefault(run_id, []).append(row)
     return {run_id: _curve(rows) for run_id, rows in points.items()}
 
 
@@ -234,10 +217,8 @@ def thin_curves(store: Store, ids: Sequence[str], points: int) -> dict[str, list
     )
     curves: dict[str, list[float]] = {}
     with store.read() as connection:
-        for first in range(0, len(ids), _IDS_AT_ONCE):
-            part = list(ids[first : first + _IDS_AT_ONCE])
-            for run_id, best in connection.execute(chosen.where(table.run_id.in_(part))):
-                curves.setdefault(run_id, []).append(best)
+        for run_id, best in _rows_of(connection, chosen, table.run_id, ids):
+            curves.setdefault(run_id, []).append(best)
     return curves
 
 

@@ -18,15 +18,11 @@ from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, Holder, Lease, is_free, one_launch_at_a_time, shown_state
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash, owner_hash
 from dsebo.store.schema import ACTIVE, ENDED
-from dsebo.store.store import Store
+from dsebo.store.store import Store, id_from
 
 Check = Callable[[Connection], None]  # may refuse in the transaction that it is called in
 
 _table = schema.experiment
-
-
-class ExperimentNotFound(StoreError):
-    """No experiment, or more than one, has that id."""
 
 
 @dataclass(frozen=True)
@@ -160,17 +156,8 @@ def state_of(row: Row[Any]) -> str:
 
 def _find(connection: Connection, experiment_id: str, deleted: bool = False) -> str:
     """The full id of an experiment, from a prefix that only it has."""
-    ids = _table.c.id
     there = _table.c.deleted_at.is_not(None) if deleted else _table.c.deleted_at.is_(None)
-    if not experiment_id:
-        raise ExperimentNotFound("id is missing: the id of an experiment, which may be shortened.")
-    near = select(ids).where(there, ids.startswith(experiment_id.lower(), autoescape=True)).limit(2)
-    matching = connection.execute(near).scalars().all()
-    if not matching:
-        raise ExperimentNotFound(f"id = {experiment_id!r} is not an experiment of this store.")
-    if len(matching) > 1:
-        raise ExperimentNotFound(f"id = {experiment_id!r} is shared by several experiments: give more of it.")
-    return str(matching[0])
+    return id_from(connection, select(_table.c.id).where(there), experiment_id, "experiment")
 
 
 def _row(row: Row[Any]) -> ExperimentRow:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -26,10 +27,9 @@ from dsebo.config import (
     part_of,
     seed_hashes,
 )
-from dsebo.experiments.entrants import Entrant, entrant_of, label_of
+from dsebo.experiments.entrants import Entrant, label_of
 from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
-from dsebo.store.rows import RunRow
-from dsebo.text import NAMED, function_name, joined, part, symbol
+from dsebo.text import NAMED, function_name, joined, one_line, part, symbol
 from objectives import KINDS, names
 from objectives.fields import MAX_SEED, ConfigError, Frozen, short
 
@@ -139,18 +139,6 @@ class ExperimentSpec(Frozen):
         return cls.parse({"name": name, "base": nested_config(settings), "axes": axes, "seeds": numbers})
 
     @classmethod
-    def of_runs(cls, rows: Sequence[RunRow]) -> ExperimentSpec:
-        """The race that runs of one function and budget are: their methods and seeds."""
-        first = rows[0].config
-        return cls.parse(
-            {
-                "base": {"objective": first["objective"], "budget": first["budget"]},
-                "axes": {"method": list(dict.fromkeys(entrant_of(row.config).text for row in rows))},
-                "seeds": list(dict.fromkeys(row.seed for row in rows)),
-            }
-        )
-
-    @classmethod
     def from_yaml(cls, text: str) -> ExperimentSpec:
         """From a file such as `to_yaml` writes; JSON is YAML too."""
         try:
@@ -162,11 +150,6 @@ class ExperimentSpec(Frozen):
         except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"The experiment is not YAML: {' '.join(str(error).split())}.") from None
         return cls.parse(given)
-
-    @classmethod
-    def from_json(cls, text: str) -> ExperimentSpec:
-        """From what `to_json` gave."""
-        return cls.parse(json.loads(text))
 
     def plain(self) -> dict[str, Any]:
         """As plain dicts and lists, for files."""
@@ -326,24 +309,11 @@ def _own_settings(base: dict[str, Any]) -> dict[str, Any]:
     if method in list(METHODS) and function in names():
         models = config_parts(method, function)
         if all(set(models[name].model_fields) - {"kind"} <= set(parts[name]) for name in _PARTS):
-            parts = _without_defaults(parts)
+            with suppress(ConfigError):  # it need not fit by itself: only each cell must
+                given = RunConfig.parse(parts).given()
+                parts = {name: given[name] for name in _PARTS}
     rest = {name: value for name, value in base.items() if name not in (*_PARTS, "seed")}
     return {**{name: part for name, part in parts.items() if part}, **rest}
-
-
-def _without_defaults(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What a config of the same function, D, method and variant would not have by itself.
-
-    `RunConfig.given` would say so too, but a base need not fit by itself: only each cell must.
-    """
-    tags = {"objective": ("name", "D"), "optimizer": ("method", "variant")}
-    kept = {home: {name: parts[home][name] for name in tags[home] if name in parts[home]} for home in tags}
-    defaults = RunConfig.parse(kept).model_dump(mode="json")
-    for home, settings in parts.items():
-        for name, value in settings.items():
-            if name != "kind" and value != defaults[home].get(name):
-                kept[home][name] = value
-    return kept
 
 
 @lru_cache(maxsize=16)
@@ -383,7 +353,7 @@ def _checked_name(given: Any) -> str:
     """One line, not too long."""
     if not isinstance(given, str):
         raise ConfigError(f"name must be a text (got {short(given)}).")
-    plain = " ".join("".join(c if c.isprintable() else " " for c in given).split())
+    plain = one_line(given)
     if len(plain) > MAX_NAME:
         raise ConfigError(f"name must have at most {MAX_NAME} characters (got {len(plain)}).")
     return plain

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from dsebo.config import flat_config, predict
@@ -36,9 +38,13 @@ def words(row: ExperimentRow) -> str:
 
 def share(frame: pd.DataFrame) -> float:
     """Of all evaluations, how many are done; a finished run counts as whole."""
-    done = frame["n_done"].where(frame["state"] != "finished", frame["budget"])
     total = frame["budget"].sum()
-    return float(min(1.0, done.sum() / total)) if total else 0.0
+    return float(min(1.0, evaluated(frame).sum() / total)) if total else 0.0
+
+
+def evaluated(frame: pd.DataFrame) -> pd.Series[int]:
+    """Evaluations of each run; one that had nothing more to ask has done all of its budget."""
+    return frame["n_done"].where(frame["state"] != "finished", frame["budget"])
 
 
 def progress_words(row: ExperimentRow, frame: pd.DataFrame) -> str:
@@ -130,8 +136,13 @@ def race_standings(spec: ExperimentSpec, frame: pd.DataFrame) -> pd.DataFrame:
     labels = cell_labels(spec)
     begun = frame[frame["state"] != MISSING]
     runs = begun.assign(method=[labels[cell] for cell in begun["cell"]], ended=begun["state"].isin(ENDED))
-    centres = frame["at_centre"].dropna()
-    return standings(runs, float(centres.iloc[0]) if len(centres) else None)
+    return standings(runs, first_known(frame["at_centre"]))
+
+
+def first_known(column: pd.Series[Any]) -> float | None:
+    """The first value that is known."""
+    known = column.dropna()
+    return float(known.iloc[0]) if len(known) else None
 
 
 def cell_labels(spec: ExperimentSpec) -> list[str]:

@@ -12,6 +12,8 @@ import numpy as np
 from dsebo.gp.surrogate import Array, Score, Surrogate
 
 _ONE = np.ones(1)
+# The points among which a search chooses where to begin: of its settings, the best data and the box.
+Starts = Callable[["AcquisitionSettings", Array, Array, Array, np.random.Generator], Array]
 LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
@@ -62,16 +64,32 @@ def log_expected_improvement(best: float) -> Score:
 
 def log_improvement(u: Array) -> Array:
     """log h(u), h(u) = phi(u) + u Phi(u), without underflow (Ament et al. 2023)."""
-    from scipy.special import erfcx, log_ndtr
+    is_far = u < -1.0
+    if is_far.all():
+        return _far_improvement(u)
+    if not is_far.any():
+        return _near_improvement(u)
+    return np.where(is_far, _far_improvement(np.minimum(u, -1.0)), _near_improvement(np.maximum(u, -1.0)))
 
-    v = np.minimum(u, -1.0)
-    tail = np.sqrt(np.pi / 2.0) * -v * erfcx(-v / np.sqrt(2.0))  # |u| Phi(u) / phi(u), below 1
+
+def _far_improvement(u: Array) -> Array:
+    """For u up to -1."""
+    from scipy.special import erfcx
+
+    tail = np.sqrt(np.pi / 2.0) * -u * erfcx(-u / np.sqrt(2.0))  # |u| Phi(u) / phi(u), below 1
     # 1 - tail tends to 1 / u^2 and cancels where u is far out.
-    far = np.where(v < -1e3, -2.0 * np.log(-v), np.log1p(-np.minimum(tail, 1.0 - 1e-15)))
-    w = np.maximum(u, -1.0)
-    phi = np.exp(-0.5 * w**2 - LOG_ROOT_2PI)
-    near = np.log(phi + w * np.exp(log_ndtr(w)))
-    return np.where(u < -1.0, -0.5 * v**2 - LOG_ROOT_2PI + far, near)
+    far = np.where(u < -1e3, -2.0 * np.log(-u), np.log1p(-np.minimum(tail, 1.0 - 1e-15)))
+    value: Array = -0.5 * u**2 - LOG_ROOT_2PI + far
+    return value
+
+
+def _near_improvement(u: Array) -> Array:
+    """For u from -1."""
+    from scipy.special import log_ndtr
+
+    phi = np.exp(-0.5 * u**2 - LOG_ROOT_2PI)
+    value: Array = np.log(phi + u * np.exp(log_ndtr(u)))
+    return value
 
 
 # -- one step of Bayesian optimization --------------------------------------------------------------
@@ -93,16 +111,9 @@ def propose_by_bound(
     rng: np.random.Generator,
 ) -> Proposal:
     """DSEBO's step: fit, then the least mu - sqrt(kappa) sigma that is found over [-box, box]^d."""
-    Z, y = data
-    began = perf_counter()
-    surrogate.update(Z, y)
-    fitted = perf_counter()
-    n, d = Z.shape
+    n, d = data[0].shape
     bound = lower_bound(kappa(settings.kappa_scale, d, n))
-    starts = _starts_in_cube(settings, Z, y, box, rng)
-    low, high = np.full(d, -box), np.full(d, box)
-    point = descend(lambda z: surrogate.score(z, bound), starts, low, high, settings)
-    return Proposal(point, fitted - began, perf_counter() - fitted)
+    return propose(surrogate, settings, lambda _: bound, data, (-box, box), rng, _starts_in_cube)
 
 
 class Model(Protocol):
@@ -129,11 +140,12 @@ def propose(
     data: tuple[Array, Array],
     box: tuple[float | Array, float | Array],
     rng: np.random.Generator,
+    starts: Starts | None = None,
 ) -> Proposal:
-    """Any other step: fit, then the least value of an acquisition that is found over the box.
+    """A step: fit, then the least value of an acquisition that is found over the box.
 
     `box` is (low, high), the same for all coordinates or each its own. `score` is called once the model is
-    fitted, with the least standardised value.
+    fitted, with the least standardised value. The search begins at `starting_points` unless told otherwise.
     """
     Z, y = data
     began = perf_counter()
@@ -141,9 +153,9 @@ def propose(
     fitted = perf_counter()
     d = Z.shape[1]
     low, high = np.full(d, box[0]), np.full(d, box[1])
-    starts = starting_points(settings, best_points(Z, y), low, high, rng)
+    points = (starts or starting_points)(settings, best_points(Z, y), low, high, rng)
     chosen = score(float(surrogate.target.min()))
-    point = descend(lambda z: surrogate.score(z, chosen), starts, low, high, settings)
+    point = descend(lambda z: surrogate.score(z, chosen), points, low, high, settings)
     return Proposal(point, fitted - began, perf_counter() - fitted)
 
 
@@ -172,21 +184,16 @@ def starting_points(
 
 
 def _starts_in_cube(
-    settings: AcquisitionSettings, Z: Array, y: Array, box: float, rng: np.random.Generator
+    settings: AcquisitionSettings, best: Array, low: Array, high: Array, rng: np.random.Generator
 ) -> Array:
-    """(raw + local, d) uniform points of [-box, box]^d, and the five best data perturbed.
-
-    As `starting_points`, but for the order of its draws, which DSEBO's histories hang on.
-    """
-    d = Z.shape[1]
-    uniform = rng.uniform(-box, box, size=(settings.raw_samples, d))
-    if settings.local_samples == 0:
+    """As `starting_points`, but for the order of its draws, which DSEBO's histories hang on."""
+    d, n = low.size, settings.local_samples
+    uniform = rng.uniform(low, high, size=(settings.raw_samples, d))
+    if n == 0:
         return uniform
-    best = best_points(Z, y)
-    chosen = best[rng.integers(best.shape[0], size=settings.local_samples)]
-    widths = box * rng.choice([0.01, 0.05, 0.2], size=(settings.local_samples, 1))
-    local = chosen + widths * rng.standard_normal((settings.local_samples, d))
-    return np.vstack([uniform, np.clip(local, -box, box)])
+    chosen = best[rng.integers(len(best), size=n)]
+    widths = 0.5 * (high - low) * rng.choice([0.01, 0.05, 0.2], size=(n, 1))
+    return np.vstack([uniform, np.clip(chosen + widths * rng.standard_normal((n, d)), low, high)])
 
 
 def descend(

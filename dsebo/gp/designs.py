@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dsebo.embedding import Array
 
 MAX_SOBOL = 21_201  # dimensions for which SciPy has direction numbers
 

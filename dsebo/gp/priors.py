@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dsebo.embedding import Array
 
 
 class Prior(Protocol):

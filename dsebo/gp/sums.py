@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsebo.gp.surrogate import Array, as_loss, correlation, inverse_and_logdet, squared_distances
+from dsebo.gp.surrogate import Array, as_loss, correlation, inverse_and_logdet, minimised, squared_distances
 
 Indices = NDArray[np.int64]
 Parts = tuple[Indices, ...]
@@ -213,16 +213,13 @@ class Data:
 
     def fitted(self, of: Sum, iterations: int) -> Sum:
         """The same parts, their hyper-parameters followed uphill."""
-        from scipy.optimize import Bounds, minimize
+        from scipy.optimize import Bounds
 
         F = len(of.parts)
         loss = as_loss(lambda flat: self.log_posterior(of.with_flat(flat)), len(self.U))
         low, high = (np.repeat([pair[side] for pair in LIMITS], (F, F, 1)) for side in (0, 1))
-        options = {"maxiter": iterations, "maxcor": 10, "ftol": 1e-6}
-        end = minimize(
-            loss, of.flat(), jac=True, method="L-BFGS-B", bounds=Bounds(low, high), options=options
-        )
-        return of.with_flat(np.asarray(end.x)) if np.isfinite(end.fun) else of
+        end = minimised(loss, of.flat(), Bounds(low, high), iterations)
+        return of.with_flat(end[0]) if end else of
 
 
 @dataclass(frozen=True)
@@ -304,14 +301,12 @@ class Posterior:
 
     def search(self, start: Array, bound: Bound, pull: Pull, iterations: int) -> Array:
         """The point of [0, 1]^D with the least sum of scores and price."""
-        from scipy.optimize import Bounds, minimize
+        from scipy.optimize import Bounds
 
         def loss(x: Array) -> tuple[float, Array]:
             scores, gradient = self.score(x, bound)
             price, slope = pull.price(x)
             return float(scores.sum()) + price, gradient + slope
 
-        options = {"maxiter": iterations, "maxcor": 10, "ftol": 1e-6}
-        box = Bounds(np.zeros(start.size), np.ones(start.size))
-        end = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
-        return np.asarray(end.x) if np.all(np.isfinite(end.x)) else start
+        end = minimised(loss, start, Bounds(np.zeros(start.size), np.ones(start.size)), iterations)
+        return end[0] if end else start

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -51,6 +51,18 @@ def as_loss(log_posterior: Loss, n: int) -> Loss:
         return -value / n, -gradient / n
 
     return loss
+
+
+def minimised(
+    loss: Loss, start: Array, bounds: Any, iterations: int, **more: int
+) -> tuple[Array, float] | None:
+    """Where a capped L-BFGS search ends, and the loss there; None where they are not finite."""
+    from scipy.optimize import minimize
+
+    options = {"maxiter": iterations, "maxcor": 10, "ftol": 1e-6, **more}
+    end = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    finite = np.all(np.isfinite(end.x)) and np.isfinite(end.fun)
+    return (np.asarray(end.x), float(end.fun)) if finite else None
 
 
 @dataclass(frozen=True)
@@ -98,13 +110,19 @@ def _exp(x: Array) -> Array:
     return x
 
 
-def squared_distances(a: Array, b: Array) -> Array:
-    """(m, n) squared Euclidean distances of the rows of a (m, d) and b (n, d)."""
+def squared_distances(a: Array, b: Array, b_squares: Array | None = None) -> Array:
+    """(m, n) squared Euclidean distances of the rows of a (m, d) and b (n, d), whose squares may be known."""
     r2 = a @ b.T
     r2 *= -2.0
-    r2 += np.einsum("ij,ij->i", a, a)[:, None]
-    r2 += np.einsum("ij,ij->i", b, b)[None, :]
+    r2 += squares(a)[:, None]
+    r2 += squares(b) if b_squares is None else b_squares
     return np.maximum(r2, 0.0, out=r2)
+
+
+def squares(a: Array) -> Array:
+    """(m,) the squared lengths of the rows of a (m, d)."""
+    lengths: Array = np.einsum("ij,ij->i", a, a)
+    return lengths
 
 
 def inverse_and_logdet(K: Array) -> tuple[Array, float]:
@@ -132,6 +150,11 @@ class Factorised:
     mean: float
     weights: Array  # (n,)
     inverse: Array  # (n, n)
+
+    @cached_property
+    def squares(self) -> Array:
+        """(n,) of the scaled data, which every look at the acquisition needs."""
+        return squares(self.scaled)
 
 
 def factorised(
@@ -260,22 +283,13 @@ class Surrogate:
 
     def _fit(self, Z: Array, target: Array) -> None:
         """A capped L-BFGS search from the last hyper-parameters (cold: the first); kept if finite."""
-        from scipy.optimize import minimize
-
         if self.settings.cold:
             self.log_params = None
             self._grow_to(Z.shape[1])
         assert self.log_params is not None
-        search = minimize(
-            self._loss(Z, target),
-            self.log_params,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=self._bounds(Z.shape[1]),
-            options={"maxiter": self.settings.fit_iterations, "maxcor": 10, "ftol": 1e-6},
-        )
-        if np.all(np.isfinite(search.x)) and np.isfinite(search.fun):
-            self.log_params = np.asarray(search.x)
+        bounds, iterations = self._bounds(Z.shape[1]), self.settings.fit_iterations
+        if end := minimised(self._loss(Z, target), self.log_params, bounds, iterations):
+            self.log_params = end[0]
 
     def _bounds(self, d: int) -> list[tuple[float, float]]:
         own = self.settings
@@ -323,7 +337,8 @@ class Surrogate:
     def posterior(self, z: Array) -> tuple[Array, Array]:
         """Mean and variance of the function at z (m, d), in the units of y."""
         gp = self.now
-        k, _ = correlation(self.settings.kernel, squared_distances(z / gp.lengthscale, gp.scaled))
+        r2 = squared_distances(z / gp.lengthscale, gp.scaled, gp.squares)
+        k, _ = correlation(self.settings.kernel, r2)
         k *= gp.outputscale
         variance = gp.outputscale - np.einsum("ij,ij->i", k @ gp.inverse, k)
         shift, scale = self._scale
@@ -339,7 +354,7 @@ class Surrogate:
         """An acquisition at z (m, d) in standardised units, and its gradient (m, d)."""
         gp = self.now
         scaled = z / gp.lengthscale
-        k, dk = correlation(self.settings.kernel, squared_distances(scaled, gp.scaled))
+        k, dk = correlation(self.settings.kernel, squared_distances(scaled, gp.scaled, gp.squares))
         k *= gp.outputscale
         V = k @ gp.inverse
         variance = gp.outputscale - np.einsum("ij,ij->i", V, k)

@@ -33,6 +33,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -196,6 +197,7 @@ def _known(value: float | None) -> float:
     return math.inf if value is None else value
 
 
+@lru_cache(maxsize=256)  # by its text: a table of runs asks for all titles again and again
 def parse_lesson(key: str, text: str) -> Lesson:
     """A lesson from its file; LessonError says what is missing."""
     if not _KEY.fullmatch(key):

@@ -5,7 +5,7 @@ The same sentences are said where a symbol is pointed at, on any page (`ui/live/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from dsebo.text import typeset
@@ -121,7 +121,8 @@ SECTION_5 = (  # where these letters mean something else
 )
 
 
-def explained(terms: Sequence[Term]) -> dict[str, str]:
+@cache
+def explained(terms: tuple[Term, ...]) -> dict[str, str]:
     """What is said of each symbol, by the ways in which it is written."""
     return {text: typeset(f"{term.name}: {term.meaning}") for term in terms for text in term.written}
 

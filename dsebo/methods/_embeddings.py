@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dsebo.embedding import SharedEmbedding
 from dsebo.methods.base import Array
 from objectives.fields import setting
 
@@ -42,7 +43,7 @@ def fingerprint(*arrays: np.ndarray) -> str:
     return digest.hexdigest()[:16]
 
 
-class GaussianEmbedding:
+class GaussianEmbedding(SharedEmbedding):
     """x = clip(A z), z in ±half_width.
 
     Own: A of N(0, 1) and z in ±√d, as REMBO's authors have it. Unit: the same A and z in ±1, which
@@ -50,19 +51,8 @@ class GaussianEmbedding:
     """
 
     def __init__(self, D: int, d: int, scale: Scale, rng: np.random.Generator) -> None:
-        self._columns: Array = rng.standard_normal((d, D))
-        if scale == "dsebo":
-            self._columns *= np.sqrt(1.0 / min(D, DSEBO_D_H))
+        super().__init__(D, d, rng, 1.0 / min(D, DSEBO_D_H) if scale == "dsebo" else 1.0)
         self.half_width = float(np.sqrt(d)) if scale == "own" else 1.0
-
-    def lift(self, z: Array) -> Array:
-        """(D,) from (d,)."""
-        x = z @ self._columns
-        return np.clip(x, -1.0, 1.0, out=x)
-
-    def checksum(self) -> str:
-        """A fingerprint of A."""
-        return fingerprint(self._columns)
 
 
 class SignedBins:

@@ -62,10 +62,6 @@ class RegionConfig(BatchConfig, ModelConfig):
             raise ValueError(f"L_max must be L_init = {info.data['L_init']:g} or more (got {L_max:g}).")
         return L_max
 
-    def model_dimension(self, D: int) -> float:
-        """That of the region."""
-        return float(D)
-
     def extra_bytes(self, D: int, budget: int) -> int:
         """The random features, and what a Thompson sample holds for its candidates."""
         return 3 * 8 * D * self.features + 4 * self.candidates * (3 * budget + 2 * self.features)

@@ -52,8 +52,17 @@ def latin_start(optimizer: Optimizer, n_init: int) -> Candidate | None:
     return Candidate(n + 1, x, x)
 
 
+def uniform_start(optimizer: Optimizer, n_init: int, rng: np.random.Generator) -> Candidate | None:
+    """A random point of the box; None once a model can be used."""
+    n = len(optimizer.observed)
+    if n >= n_init and optimizer.observed.any_finite:
+        return None
+    x = rng.uniform(-1.0, 1.0, size=optimizer.D)
+    return Candidate(n + 1, x, x)
+
+
 class ModelConfig(MethodConfig):
-    """How the Gaussian process is refitted."""
+    """How the Gaussian process is refitted. It is one of all variables, unless a method says otherwise."""
 
     fit_iterations: int = fit_iterations_setting(15, "Each fit goes on from the last.")
     refit_every: float = refit_setting(0.02)
@@ -63,6 +72,10 @@ class ModelConfig(MethodConfig):
         return SurrogateSettings(
             **{"fit_iterations": self.fit_iterations, "refit_every": self.refit_every, **changes}
         )
+
+    def model_dimension(self, D: int) -> float:
+        """All variables."""
+        return float(D)
 
     def fit_work(self, n: int) -> float:
         """So many iterations, in so many fits."""
@@ -119,11 +132,7 @@ class SubspaceConfig(SearchConfig):
 
 
 class FullConfig(SearchConfig):
-    """A model of all variables."""
-
-    def model_dimension(self, D: int) -> float:
-        """All of them."""
-        return float(D)
+    """A model of all variables, searched by gradients."""
 
     def extra_bytes(self, D: int, budget: int) -> int:
         """The starting points of a search, its restarts and what L-BFGS remembers of them."""

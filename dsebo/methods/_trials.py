@@ -2,8 +2,8 @@
 
 The columns of S are drawn one by one, all alike, so embeddings that differ in their first d_l columns are as
 different as whole matrices are. All of them are columns of one S, first a block of d_l for each embedding,
-then those that all have. A point of one embedding is 0 in the others' blocks: x follows from z alone, and data
-stay shared.
+then those that all have. A point of one embedding is 0 in the others' blocks: x follows from z alone, and
+data stay shared.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ from dsebo.gp.surrogate import (
     correlation,
     factorised,
     inverse_and_logdet,
+    minimised,
     squared_distances,
 )
 from dsebo.methods._embeddings import fingerprint
@@ -186,24 +187,14 @@ class Mahalanobis(Surrogate):
 
     def _fit(self, Z: Array, target: Array) -> None:
         """From the last U; where the data have doubled since, also from new ones, the best is kept."""
-        from scipy.optimize import minimize
-
         n, starts = target.size, [] if self.log_params is None else [self.log_params]
         if n.bit_length() > self.n_fitted.bit_length():
             wanted = max(self.restarts, 1 - len(starts))
             starts += [np.append(U[np.triu_indices(len(U))] / self.unit, 0.0) for U in self.fresh(n, wanted)]
-        options = {"maxiter": self.settings.fit_iterations, "maxcor": 10, "ftol": 1e-6}
         bounds = [(None, None)] * (starts[0].size - 1) + [(-10.0, 10.0)]
-        ends = [
-            minimize(
-                self._loss(Z, target), start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-            )
-            for start in starts
-        ]
-        self.log_params = starts[0]
-        finite = [end for end in ends if np.all(np.isfinite(end.x)) and np.isfinite(end.fun)]
-        if finite:
-            self.log_params = np.asarray(min(finite, key=lambda end: float(end.fun)).x)
+        loss, iterations = self._loss(Z, target), self.settings.fit_iterations
+        ends = [end for start in starts if (end := minimised(loss, start, bounds, iterations))]
+        self.log_params = min(ends, key=lambda end: end[1])[0] if ends else starts[0]
 
     def log_posterior(self, Z: Array, target: Array, log_params: Array) -> tuple[float, Array]:
         """The log likelihood, the mean profiled out, and its gradient by U's upper triangle and log s2."""

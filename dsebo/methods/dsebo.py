@@ -151,12 +151,17 @@ class DseboConfig(BatchConfig, SearchConfig):
         "lengthscales": "common",
         "least_noise": 1e-6,
         "most_data": 500,
-        "refit_every": 0.05,
+        "refit_every": 0.1,
         "restarts": 2,
         "raw_samples": 30,
         "local_samples": 30,
-        "acq_iterations": 20,
+        "acq_iterations": 12,
     }
+
+    @property
+    def arithmetic(self) -> int:
+        """2 for `adaptive`: it was fitted more often, and its acquisition followed for longer, in 1."""
+        return 2 if self.variant == "adaptive" else 1
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
@@ -270,8 +275,8 @@ class DSEBO(Liar):
         super().__init__(D, seed)
         embedding_seed = seed if config.embedding_seed is None else config.embedding_seed
         self.trials = Trials(config.embeddings, config.d_l, budget)
-        spare = self.trials.unused
-        self.embedding = SharedEmbedding(D, config.d_h, stream(embedding_seed, 0), spare)  # line 1
+        drawn, variance = stream(embedding_seed, 0), 1.0 / config.d_h
+        self.embedding = SharedEmbedding(D, config.longest_point, drawn, variance)  # line 1
         self.strategy = config.strategy(budget)
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = config.surrogate()

@@ -30,15 +30,21 @@ import numpy as np
 from dsebo.events import Event, StructureChanged
 from dsebo.gp.sums import Bound, Data, Indices, Move, Posterior, Pull, Sum, propose
 from dsebo.gp.surrogate import Array
-from dsebo.methods._shared import fit_iterations_setting, n_init_setting, refit_setting
-from dsebo.methods.base import Candidate, MethodConfig, Optimizer, Told, stream
-from dsebo.methods.cost import Coefficients, fits
+from dsebo.methods._shared import (
+    ModelConfig,
+    fit_iterations_setting,
+    n_init_setting,
+    refit_setting,
+    uniform_start,
+)
+from dsebo.methods.base import Candidate, Optimizer, Told, stream
+from dsebo.methods.cost import Coefficients
 from objectives.fields import MAX_D, setting
 
 STARTS, FIRST = 10, 3  # random starting points of the first round, and how many times its iterations
 
 
-class DumboConfig(MethodConfig):
+class DumboConfig(ModelConfig):
     """DuMBO: several sums of parts, whose points must agree."""
 
     label = "DuMBO"
@@ -79,17 +85,9 @@ class DumboConfig(MethodConfig):
         if self.d_max > D:
             raise ValueError(f"d_max must be a whole number from 1 to D = {D} (got {self.d_max}).")
 
-    def model_dimension(self, D: int) -> float:
-        """All variables."""
-        return float(D)
-
     def extra_bytes(self, D: int, budget: int) -> int:
         """Scaled points and covariances of each decomposition, and what the searches remember."""
         return 8 * (self.decompositions * (budget * D + 2 * budget**2 + 30 * D) + budget * D)
-
-    def fit_work(self, n: int) -> float:
-        """So many iterations, in so many fits."""
-        return self.fit_iterations * fits(n, self.refit_every)
 
     def search_work(self) -> float:
         """The iterations of all rounds of all decompositions."""
@@ -103,7 +101,7 @@ class Neighbours:
     """Which parts of several divisions share a variable; a division may count several times."""
 
     def __init__(self, labels: Sequence[Indices], times: Sequence[int]) -> None:
-        self.times, self.pairs = times, [[_met(one, other) for other in labels] for one in labels]
+        self.times, self.pairs = times, [[_met(own, other) for other in labels] for own in labels]
         self.sharing = [
             np.sum([float(m) * np.bincount(one) for m, (one, _) in zip(times, row, strict=True)], axis=0)
             for row in self.pairs
@@ -211,9 +209,8 @@ class DuMBO(Optimizer):
         """A random point, or the one that this step's divisions agree on."""
         n, t = len(self.observed), len(self.observed) + 1
         rng = stream(self.seed, t)
-        if n < self.config.n_init or not self.observed.any_finite:
-            x = rng.uniform(-1.0, 1.0, size=self.D)
-            return Candidate(t, x, x)
+        if (first := uniform_start(self, self.config.n_init, rng)) is not None:
+            return first
         began = perf_counter()
         target = self.observed.standardized_values()
         data = Data((np.stack(self.observed.points) + 1.0) / 2.0, target)

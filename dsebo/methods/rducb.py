@@ -27,10 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.events import Event, StructureChanged
-from dsebo.gp.surrogate import Array, as_loss, inverse_and_logdet
-from dsebo.methods._shared import fit_iterations_setting, n_init_setting, refit_setting
-from dsebo.methods.base import Candidate, MethodConfig, Optimizer, stream
-from dsebo.methods.cost import Coefficients, fits
+from dsebo.gp.surrogate import Array, as_loss, inverse_and_logdet, minimised
+from dsebo.methods._shared import (
+    ModelConfig,
+    fit_iterations_setting,
+    n_init_setting,
+    refit_setting,
+    uniform_start,
+)
+from dsebo.methods.base import Candidate, Optimizer, stream
+from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 Indices = NDArray[np.int64]
@@ -42,7 +48,7 @@ SPREADS = (0.5, 0.5, 0.3)
 LIMITS = ((np.log(0.02), np.log(20.0)), (-30.0, 3.0), (np.log(1e-4), 0.0))
 
 
-class RducbConfig(MethodConfig):
+class RducbConfig(ModelConfig):
     """RDUCB: a random sum of parts, drawn again at every step."""
 
     label = "RDUCB"
@@ -71,18 +77,10 @@ class RducbConfig(MethodConfig):
         if D < 2:
             raise ValueError(f"D must be a whole number, 2 or more, for rducb (got {D}).")
 
-    def model_dimension(self, D: int) -> float:
-        """All variables."""
-        return float(D)
-
     def extra_bytes(self, D: int, budget: int) -> int:
         """The scores of a level: 16 rows per edge, 4 per variable alone, each of n correlations."""
         rows = 16 * self.size * D + 4 * (1 - 2 * self.size) * D
         return int(8 * budget * (2 * min(max(rows, 4 * D), 4 * CHUNK) + 4 * D))
-
-    def fit_work(self, n: int) -> float:
-        """So many iterations, in so many fits."""
-        return self.fit_iterations * fits(n, self.refit_every)
 
 
 CHUNK = 4096  # rows of correlations at a time
@@ -328,9 +326,8 @@ class RDUCB(Optimizer):
         """A random point, or the least bound under this step's forest."""
         n, t = len(self.observed), len(self.observed) + 1
         rng = stream(self.seed, t)
-        if n < self.config.n_init or not self.observed.any_finite:
-            x = rng.uniform(-1.0, 1.0, size=self.D)
-            return Candidate(t, x, x)
+        if (first := uniform_start(self, self.config.n_init, rng)) is not None:
+            return first
         began = perf_counter()
         U = (np.stack(self.observed.points) + 1.0) / 2.0
         target = self.observed.standardized_values()
@@ -345,7 +342,7 @@ class RDUCB(Optimizer):
 
     def _fitted(self, model: SumOfParts, n: int) -> Hyper:
         """The hyper-parameters, refitted under this step's forest if it is time to."""
-        from scipy.optimize import Bounds, minimize
+        from scipy.optimize import Bounds
 
         start = Hyper.start(self.D, model.forest.trees)
         if self.hyper is None:
@@ -356,12 +353,8 @@ class RDUCB(Optimizer):
             loss = as_loss(lambda flat: model.log_posterior(flat, centre), n)
             low, high = (np.repeat([pair[side] for pair in LIMITS], (D, D, 1)) for side in (0, 1))
             evaluations = self.config.fit_iterations
-            options = {"maxiter": evaluations, "maxfun": evaluations, "maxcor": 10, "ftol": 1e-6}
-            end = minimize(
-                loss, first, jac=True, method="L-BFGS-B", bounds=Bounds(low, high), options=options
-            )
-            if np.all(np.isfinite(end.x)) and np.isfinite(end.fun):
-                self.hyper = Hyper.of(np.asarray(end.x))
+            if end := minimised(loss, first, Bounds(low, high), evaluations, maxfun=evaluations):
+                self.hyper = Hyper.of(end[0])
             self.n_fitted = n
         return self.hyper
 

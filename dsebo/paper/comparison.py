@@ -332,7 +332,7 @@ def no_better_than_random(finals: Sequence[FinalRun]) -> list[str]:
         bar = own_runs(next(row for row in rows if row.method == "Random Search"), finals).mean
         for row in rows:
             better.setdefault(row.label, []).append(not row.mean >= bar)
-    return [label for label, found in better.items() if label != "Random Search" and not any(found)]
+    return [label for label, on_tasks in better.items() if label != "Random Search" and not any(on_tasks)]
 
 
 def verdict(row: PaperRow, own: Own) -> str:
@@ -378,8 +378,8 @@ def sentences(finals: Sequence[FinalRun]) -> list[str]:
     return points
 
 
-def _in_words(found: Tally) -> str:
+def _in_words(rows: Tally) -> str:
     return (
-        f"{found.within} are within three printed standard deviations of the printed mean, "
-        f"{found.lower} lower (better) by more, {found.higher} higher by more"
+        f"{rows.within} are within three printed standard deviations of the printed mean, "
+        f"{rows.lower} lower (better) by more, {rows.higher} higher by more"
     )

@@ -29,83 +29,68 @@ _EFFECTIVE = [10, 30, 50, 70, 90]
 _TWO = "The paper shows two functions and does not name them; here they are Sphere and Levy."
 
 
+def _both(
+    key: str,
+    title: str,
+    axes: dict[str, list[Any]],
+    text: str,
+    budget: int,
+    small_text: str,
+    small_axes: dict[str, list[Any]] | None = None,
+) -> tuple[Preset, Preset]:
+    """The paper's, and a small one with that budget: of the same axes unless some are given."""
+    small = _preset(f"{key}-small", f"{title}, small", small_text, budget, small_axes or axes)
+    return _preset(key, title, text, PAPER_BUDGET, axes), small
+
+
 def _preset(key: str, title: str, text: str, budget: int, axes: dict[str, list[Any]]) -> Preset:
-    small = budget < PAPER_BUDGET
-    shown = f"{title}, small" if small else title
     base = {"objective": {"D": 1000}, "budget": budget}
-    given = {"name": shown, "base": base, "axes": axes, "seeds": _SEEDS}
-    return Preset(key, shown, text, ExperimentSpec.parse(given), small)
+    spec = ExperimentSpec.parse({"name": title, "base": base, "axes": axes, "seeds": _SEEDS})
+    return Preset(key, title, text, spec, budget < PAPER_BUDGET)
 
 
 PRESETS: tuple[Preset, ...] = (
-    _preset(
+    *_both(
         "beta",
         "Expansion scale β",
-        f"How long a subspace is kept, and how far the next one reaches. {_TWO}",
-        PAPER_BUDGET,
         {"beta": _BETAS, "function": _FUNCTIONS},
-    ),
-    _preset(
-        "beta-small",
-        "Expansion scale β",
-        "The paper's seven values of β on Sphere, with 200 evaluations.",
+        f"How long a subspace is kept, and how far the next one reaches. {_TWO}",
         200,
+        "The paper's seven values of β on Sphere, with 200 evaluations.",
         {"beta": _BETAS},
     ),
-    _preset(
+    *_both(
         "d_h",
         "Largest dimension dₕ",
-        f"How far the subspace may grow. {_TWO}",
-        PAPER_BUDGET,
         {"d_h": _LARGEST, "function": _FUNCTIONS},
-    ),
-    _preset(
-        "d_h-small",
-        "Largest dimension dₕ",
-        "The paper's four values of dₕ on Sphere, with 300 evaluations.",
+        f"How far the subspace may grow. {_TWO}",
         300,
+        "The paper's four values of dₕ on Sphere, with 300 evaluations.",
         {"d_h": _LARGEST},
     ),
-    _preset(
+    *_both(
         "c",
         "Shift c on Sphere",
+        {"c": _SHIFTS},
         "How far the optimum lies from the centre of the box, up to its edge.",
-        PAPER_BUDGET,
-        {"c": _SHIFTS},
-    ),
-    _preset(
-        "c-small",
-        "Shift c on Sphere",
-        "The paper's six values of c, with 220 evaluations.",
         220,
-        {"c": _SHIFTS},
+        "The paper's six values of c, with 220 evaluations.",
     ),
-    _preset(
+    *_both(
         "d_e",
         "Effective dimension dₑ on Sphere and Levy",
+        {"d_e": _EFFECTIVE, "function": _FUNCTIONS},
         "How many of the 1000 variables matter: does the subspace follow?",
-        PAPER_BUDGET,
-        {"d_e": _EFFECTIVE, "function": _FUNCTIONS},
-    ),
-    _preset(
-        "d_e-small",
-        "Effective dimension dₑ on Sphere and Levy",
-        "The paper's five values of dₑ on both functions, with 160 evaluations.",
         160,
-        {"d_e": _EFFECTIVE, "function": _FUNCTIONS},
+        "The paper's five values of dₑ on both functions, with 160 evaluations.",
     ),
-    _preset(
+    *_both(
         "variant",
         "The paper's rules and ours",
-        "Waiting for the slopes, or growing every few evaluations whatever they gained: which ends lower?",
-        PAPER_BUDGET,
         {"variant": ["paper", "adaptive"], "function": list(PAPER_FUNCTIONS)},
-    ),
-    _preset(
-        "variant-small",
-        "The paper's rules and ours",
-        "Waiting for the slopes, or growing steadily: both on four functions, with 220 evaluations.",
+        "Waiting for the slopes, or growing every few evaluations whatever they gained: which ends lower?",
         220,
+        "Waiting for the slopes, or growing steadily: both on four functions, with 220 evaluations.",
         {"variant": ["paper", "adaptive"], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
     ),
 )

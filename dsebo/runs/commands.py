@@ -21,7 +21,7 @@ from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
-from dsebo.text import run_title
+from dsebo.text import one_line, run_title
 from objectives.fields import must
 
 MAX_NAME, MAX_NOTE, MAX_TAG, MAX_TAGS = 200, 1000, 50, 20
@@ -89,10 +89,7 @@ def checked_speed(speed: float | None) -> float | None:
 
 def checked_name(name: str) -> str:
     """One line, not too long."""
-    plain = " ".join(_printable(name).split())
-    if len(plain) > MAX_NAME:
-        raise StoreError(f"name must have at most {MAX_NAME} characters (got {len(plain)}).")
-    return plain
+    return _at_most(MAX_NAME, "name", one_line(name))
 
 
 def run_name(name: str, config: RunConfig) -> str:
@@ -102,16 +99,18 @@ def run_name(name: str, config: RunConfig) -> str:
 
 def checked_note(note: str) -> str | None:
     """One line, not too long; None of an empty one."""
-    plain = " ".join(_printable(note).split())
-    if len(plain) > MAX_NOTE:
-        raise StoreError(f"note must have at most {MAX_NOTE} characters (got {len(plain)}).")
-    return plain or None
+    return _at_most(MAX_NOTE, "note", one_line(note)) or None
+
+
+def _at_most(most: int, what: str, line: str) -> str:
+    if len(line) > most:
+        raise StoreError(f"{what} must have at most {most} characters (got {len(line)}).")
+    return line
 
 
 def checked_tags(tags: Sequence[str]) -> list[str]:
     """Short words, each once."""
-    plain = [" ".join(_printable(tag).split()) for tag in tags]
-    unique = list(dict.fromkeys(tag for tag in plain if tag))
+    unique = list(dict.fromkeys(filter(None, map(one_line, tags))))
     if len(unique) > MAX_TAGS:
         raise StoreError(f"A run must have at most {MAX_TAGS} tags (got {len(unique)}).")
     for tag in unique:
@@ -123,8 +122,3 @@ def checked_tags(tags: Sequence[str]) -> list[str]:
 def tags_json(tags: Sequence[str]) -> str:
     """As the store keeps them."""
     return json.dumps(checked_tags(tags), ensure_ascii=False)
-
-
-def _printable(words: str) -> str:
-    """Control characters, which a database may refuse, as spaces."""
-    return "".join(c if c.isprintable() else " " for c in words)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dsebo.analysis.conclusions import conclude_run, ending_of
 from dsebo.events import Started
-from dsebo.store.errors import RunNotFound
+from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
@@ -124,7 +124,7 @@ def read_ghost(store: Store, row: RunRow) -> RunData | None:
     """The run that is drawn behind another; None where it has none, or it is gone."""
     try:
         ghost = None if row.ghost is None else read_run(store, row.ghost)
-    except RunNotFound:
+    except NotFound:
         return None
     return None if ghost is None or ghost.row.deleted_at is not None else ghost
 

@@ -113,8 +113,8 @@ class FloorService:
             return None
 
     def _work(self) -> None:
-        while (found := self._next()) is not None:
-            key, job = found
+        while (waiting := self._next()) is not None:
+            key, job = waiting
             try:
                 self._compute(key, job)
             except (NoFloor, StoreError) as error:

@@ -7,8 +7,8 @@ class StoreError(RuntimeError):
     """Something the store cannot do; the message is one plain sentence."""
 
 
-class RunNotFound(StoreError):
-    """No run, or more than one, has that id."""
+class NotFound(StoreError):
+    """No run or experiment, or more than one, has that id."""
 
 
 class NotAllowed(StoreError):

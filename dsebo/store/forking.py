@@ -123,8 +123,8 @@ def _listed(known: Sequence[int]) -> str:
 def _hash(store: Store, run_id: str) -> str | None:
     run = schema.run.c
     with store.read() as connection:
-        found: str | None = connection.execute(select(run.hash).where(run.id == run_id)).scalar_one()
-    return found
+        known: str | None = connection.execute(select(run.hash).where(run.id == run_id)).scalar_one()
+    return known
 
 
 def _stored_point(store: Store, run_id: str, at: int) -> dict[str, Any] | None:
@@ -194,7 +194,7 @@ def _shared(connection: Connection, fork: NewFork) -> dict[str, Any]:
     return {
         "n_done": fork.at,
         "best": evaluations[-1].best,
-        "seconds": sum(one.seconds for one in evaluations),
+        "seconds": sum(evaluation.seconds for evaluation in evaluations),
         "budget": fork.budget,
         "d": fork.d,
         "minimum": row.minimum,

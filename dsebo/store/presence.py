@@ -55,10 +55,12 @@ class Presence:
             with closing(sqlite3.connect(copy)) as source:
                 held = count(source.execute("SELECT count(*) FROM run").fetchone()[0], "run")
             if self._put(copy):
-                said = f"was deleted under a running program: what it held ({held}) was written back."
+                happened = f"was deleted under a running program: what it held ({held}) was written back."
             else:
                 self._add_to_other(copy)
-                said = f"was replaced under a running program: what it held ({held}) is in the new one too."
+                happened = (
+                    f"was replaced under a running program: what it held ({held}) is in the new one too."
+                )
         except (sqlite3.Error, OSError) as error:
             raise StoreAway(f"{self._path} is gone, and cannot be written back: {error}.") from error
         finally:
@@ -66,7 +68,7 @@ class Presence:
                 Path(f"{copy}{ending}").unlink(missing_ok=True)
         self.close()
         self._open()
-        incident = (time.time(), f"The database {self._path.name} {said}")
+        incident = (time.time(), f"The database {self._path.name} {happened}")
         self._old.execute("INSERT OR IGNORE INTO incident VALUES (?, ?)", incident)
 
     def _copy_to(self, copy: Path) -> None:

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, bindparam, func, select, update
+from sqlalchemy import Connection, Engine, Select, bindparam, func, select, update
 
 from dsebo.config import RunConfig
 from dsebo.events import Started
 from dsebo.store import database, schema
 from dsebo.store.database import LASTING, QUICK, connect, locked, plain_errors, resolve
-from dsebo.store.errors import RunNotFound, StoreError
+from dsebo.store.errors import NotFound, StoreError
 from dsebo.store.leases import NO_LEASE
 from dsebo.store.migrations import bring_up_to_date
 from dsebo.store.patience import SLOW_SECONDS, SLOW_WORDS
@@ -271,16 +271,21 @@ def find_id(connection: Connection, run_id: str) -> str:
     """The full id of a run, from a prefix that only it has."""
     run = schema.run.c
     exact = connection.execute(select(run.id).where(run.id == run_id)).first()
-    if exact is not None:
-        return str(exact.id)
-    if not run_id:
-        raise RunNotFound("id is missing: the id of a run, which may be shortened.")
-    near = select(run.id).where(run.id.startswith(run_id.lower(), autoescape=True)).limit(2)
+    return str(exact.id) if exact is not None else id_from(connection, select(run.id), run_id, "run")
+
+
+def id_from(connection: Connection, ids: Select[tuple[str]], prefix: str, thing: str) -> str:
+    """The only one of these ids that begins so; NotFound where there is none, or more than one."""
+    a_thing = f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
+    if not prefix:
+        raise NotFound(f"id is missing: the id of {a_thing}, which may be shortened.")
+    column = ids.selected_columns[0]
+    near = ids.where(column.startswith(prefix.lower(), autoescape=True)).limit(2)
     matches = connection.execute(near).scalars().all()
     if not matches:
-        raise RunNotFound(f"id = {run_id!r} is not a run of this store.")
+        raise NotFound(f"id = {prefix!r} is not {a_thing} of this store.")
     if len(matches) > 1:
-        raise RunNotFound(f"id = {run_id!r} is shared by several runs: give more of it.")
+        raise NotFound(f"id = {prefix!r} is shared by several {thing}s: give more of it.")
     return str(matches[0])
 
 

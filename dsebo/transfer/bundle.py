@@ -37,24 +37,8 @@ FORMAT, VERSION = "dsebo-bundle", 1
 MAX_RUNS = 10_000
 MAX_TRIED_D = 2000
 
-_PLAIN = (
-    "id",
-    "name",
-    "group",
-    "state",
-    "budget",
-    "created",
-    "started",
-    "finished",
-    "d",
-    "seconds",
-    "speed",
-    "minimum",
-    "at_centre",
-    "error",
-    "ghost",
-    "note",
-)
+_OWN_FORM = ("tags", "config", "versions", "evaluations", "events", "checkpoint", "fork_points")
+_PLAIN = [name for name in RunIn.model_fields if name not in _OWN_FORM]  # as the store has them
 
 
 @dataclass(frozen=True)

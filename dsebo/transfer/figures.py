@@ -64,10 +64,10 @@ def write_figure(figure: go.Figure, kind: str, width: float = COLUMN, points: fl
     shrunk = points / (theme.SIZE * 72 / CSS_DPI)
     pixels = round(width * CSS_DPI / shrunk)
     scale = DPI * width / pixels
-    made = "png" if kind == "png" else "svg"
+    drawn = "png" if kind == "png" else "svg"
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
-        page.write_text(_drawing(figure, made, pixels, scale), encoding="utf-8")
+        page.write_text(_drawing(figure, drawn, pixels, scale), encoding="utf-8")
         body = _result(_browse(kind, folder, "--dump-dom", page.as_uri()).decode())
         if kind == "png":
             return body
@@ -101,12 +101,12 @@ def _browse(kind: str, folder: str, *flags: str) -> bytes:
     return done.stdout
 
 
-def _drawing(figure: go.Figure, made: str, pixels: int, scale: float) -> str:
+def _drawing(figure: go.Figure, kind: str, pixels: int, scale: float) -> str:
     """A page that draws the figure and holds the file in base 64 as its text."""
     data = str(figure.to_json()).replace("</", "<\\/")
     return f"""<!doctype html><meta charset="utf-8"><body><script>{get_plotlyjs()}</script>
 <script>{theme.script()}</script><script>
-dseboFigure.file({data}, "{made}", {pixels}, 0, {scale}).then((made) => {{
+dseboFigure.file({data}, "{kind}", {pixels}, 0, {scale}).then((made) => {{
   document.body.textContent = "{BEGIN}" + made + "{END}";
 }});
 </script>"""

@@ -125,26 +125,9 @@ def _model_of(kind: type[events.Event]) -> type[EventIn]:
     return model
 
 
-_KINDS = (
-    events.Started,
-    events.Converged,
-    events.Expanded,
-    events.Forked,
-    events.Finished,
-    events.Clipped,
-    events.RegionChanged,
-    events.Restarted,
-    events.Split,
-    events.SubspaceChanged,
-    events.Generation,
-    events.ArmPulled,
-    events.Probed,
-    events.RelevanceChanged,
-    events.WallsMet,
-    events.Retrained,
-    events.StructureChanged,
-)
-EVENTS: dict[str, type[EventIn]] = {kind.kind: _model_of(kind) for kind in _KINDS}
+EVENTS: dict[str, type[EventIn]] = {
+    name: _model_of(kind) for name, kind in events.KINDS.items() if kind is not events.Evaluated
+}
 
 
 class ForkPointIn(_Strict):
@@ -205,11 +188,11 @@ def plain_value(value: Any, place: tuple[int | str, ...], depth: int = 0) -> Any
         return without_controls(value)
     if isinstance(value, dict):
         return {
-            plain_value(str(name), place, depth + 1): plain_value(one, place, depth + 1)
-            for name, one in value.items()
+            plain_value(str(name), place, depth + 1): plain_value(inner, place, depth + 1)
+            for name, inner in value.items()
         }
     if isinstance(value, list):
-        return [plain_value(one, place, depth + 1) for one in value]
+        return [plain_value(inner, place, depth + 1) for inner in value]
     if isinstance(value, int) and abs(value) > MAX_WHOLE:
         raise Problem(place, "a whole number of more than 64 bits")
     if isinstance(value, float) and not abs(value) <= MAX_NUMBER:

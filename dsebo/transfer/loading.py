@@ -158,15 +158,15 @@ def save(
                 (schema.fork_point, imported.fork_points),
             ):
                 if rows:
-                    connection.execute(insert(table), [{"run_id": run_id, **one} for one in rows])
+                    connection.execute(insert(table), [{"run_id": run_id, **row} for row in rows])
     return Saved(saved, known)
 
 
 def _same(connection: Connection, imported: Imported) -> str | None:
     """The run of this store with the same settings, arithmetic, evaluations and events."""
     run, evaluation, event = schema.run.c, schema.evaluation.c, schema.event.c
-    values = [(one["t"], one["y"]) for one in imported.evaluations]
-    events = [json.loads(one["payload"]) for one in imported.events]
+    values = [(row["t"], row["y"]) for row in imported.evaluations]
+    events = [json.loads(row["payload"]) for row in imported.events]
     hash = imported.run.get("hash")
     task = run.config == imported.run["config"] if hash is None else run.hash == hash
     alike = select(run.id).where(task, run.hash.is_not_distinct_from(hash), run.deleted_at.is_(None))
@@ -198,12 +198,12 @@ def _parse(data: bytes, name: str, ours: bool = False) -> list[Imported]:
 
 def _many(files: Mapping[str, bytes]) -> list[Imported]:
     """Every bundle and every pair among these files."""
-    found = []
+    bundled = []
     for path in sorted(files):
         if path.endswith(".json"):
-            found += parse_bundle(files[path], path)
+            bundled += parse_bundle(files[path], path)
     pairs = {path: data for path, data in files.items() if is_pair(path)}
-    return found + parse_pairs(pairs) if pairs or not found else found
+    return bundled + parse_pairs(pairs) if pairs or not bundled else bundled
 
 
 def _wanted(path: str) -> bool:
@@ -214,10 +214,10 @@ def _unzipped(data: bytes, name: str) -> dict[str, bytes]:
     """What a zip holds, in memory: nothing is written, so a path in it can do no harm."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = [one for one in archive.infolist() if _wanted(one.filename)]
+            members = [member for member in archive.infolist() if _wanted(member.filename)]
             _check_count(len(members), name)
-            _check_size(sum(one.file_size for one in members), name)
-            return {one.filename: _member(archive, one, name) for one in members}
+            _check_size(sum(member.file_size for member in members), name)
+            return {member.filename: _member(archive, member, name) for member in members}
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -233,26 +233,26 @@ def _unzipped(data: bytes, name: str) -> dict[str, bytes]:
         raise StoreError(f"{name} is not a whole zip file: {str(error)[:120]}.") from None
 
 
-def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo, name: str) -> bytes:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> bytes:
     """One file; no more of it than it said, as a zip may lie about its sizes."""
-    with archive.open(one) as file:
-        data = file.read(one.file_size + 1)
-    if len(data) != one.file_size:
-        raise StoreError(f"{name} is not a whole zip file: {one.filename} has another size.")
+    with archive.open(member) as file:
+        data = file.read(member.file_size + 1)
+    if len(data) != member.file_size:
+        raise StoreError(f"{name} is not a whole zip file: {member.filename} has another size.")
     return data
 
 
 def _folder(path: Path) -> dict[str, bytes]:
-    found, total = {}, 0
+    contents, total = {}, 0
     for looked_at, file in enumerate(path.resolve().rglob("*")):
         _check_count(looked_at, str(path), MAX_LOOKED_AT)
         if not _wanted(file.as_posix()) or not file.is_file():
             continue
         total += file.stat().st_size
         _check_size(total, str(path))
-        found[file.as_posix()] = file.read_bytes()
-        _check_count(len(found), str(path))
-    return dict(sorted(found.items()))
+        contents[file.as_posix()] = file.read_bytes()
+        _check_count(len(contents), str(path))
+    return dict(sorted(contents.items()))
 
 
 def _pair(path: Path) -> dict[str, bytes]:
@@ -262,9 +262,9 @@ def _pair(path: Path) -> dict[str, bytes]:
         raise StoreError(f"{path} does not say which run it is: the layout is {LAYOUT}.")
     stem = full.name.rpartition("_")[0]
     both = [full.with_name(f"{stem}_{what}.csv") for what in ("qual", "optNos")]
-    found = {file.as_posix(): file for file in both if file.exists()}
-    _check_size(sum(file.stat().st_size for file in found.values()), str(path))
-    return {name: file.read_bytes() for name, file in found.items()}
+    there = {file.as_posix(): file for file in both if file.exists()}
+    _check_size(sum(file.stat().st_size for file in there.values()), str(path))
+    return {name: file.read_bytes() for name, file in there.items()}
 
 
 def _check_size(size: int, name: str) -> None:

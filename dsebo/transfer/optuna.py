@@ -63,13 +63,13 @@ def _trials(store: Store, row: RunRow, optuna: Any) -> list[Any]:
     points = _parameters(store, row)
     box = optuna.distributions.FloatDistribution(-1.0, 1.0)
     trials = []
-    for one, params in zip(frame.to_dict("records"), points, strict=True):
-        attributes = {key: None if value != value else value for key, value in one.items()}
+    for evaluation, params in zip(frame.to_dict("records"), points, strict=True):
+        attributes = {key: None if value != value else value for key, value in evaluation.items()}
         state = optuna.trial.TrialState
         trials.append(
             optuna.trial.create_trial(
-                state=state.FAIL if one["failed"] else state.COMPLETE,
-                value=None if one["failed"] else one["y"],
+                state=state.FAIL if evaluation["failed"] else state.COMPLETE,
+                value=None if evaluation["failed"] else evaluation["y"],
                 params=params,
                 distributions=dict.fromkeys(params, box),
                 user_attrs=attributes,

@@ -60,8 +60,9 @@ def _refresh(
             away = error
     live_tick(seen[0].every, look.__qualname__)  # first: it goes on where a drawing fails
     try:
-        if away is not None:
-            say_waiting(away)
+        with st.container():  # always there, so that what is drawn below it stays in its place
+            if away is not None:
+                say_waiting(away)
         draw(seen[0].content)
     except StoreAway as error:  # a drawing may have to read too
         if not by_timer():

@@ -12,7 +12,7 @@ import pytest
 from dsebo.charts import theme
 from dsebo.charts.curves import AREA, Curves
 from dsebo.charts.function import function_picture
-from dsebo.charts.run import run_figure, value_span
+from dsebo.charts.run import run_sketch, value_span
 from dsebo.charts.scales import References
 from objectives import EmbeddedConfig
 
@@ -20,7 +20,7 @@ LINES = References(minimum=0.0, at_centre=8.0, paper=3.94, d_e=8, d_h=20)
 
 
 def draw(evaluations: pd.DataFrame, changes: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    figure = run_figure(evaluations, changes, more.pop("lines", LINES), 40, **more)
+    figure = run_sketch(evaluations, changes, more.pop("lines", LINES), 40, **more).figure()
     return json.loads(figure.to_json())
 
 
@@ -56,7 +56,7 @@ def test_nothing_is_smaller_than_14_px(evaluations: pd.DataFrame, changes: list[
 def test_a_bar_for_each_slope_at_its_convergence(
     evaluations: pd.DataFrame, changes: list[dict[str, Any]]
 ) -> None:
-    figure = run_figure(evaluations, changes, LINES, 40)
+    figure = run_sketch(evaluations, changes, LINES, 40).figure()
     bars = next(one for one in figure.data if one.type == "bar")
     sloped = [change for change in changes if change["slopes"]]
     assert list(bars.x) == [change["t"] for change in sloped]
@@ -68,7 +68,7 @@ def test_the_deciding_bar_stands_out_in_every_row(
 ) -> None:
     sloped = [c for c in changes if c["slopes"] and c["event"] == "expanded"]
     chosen = sloped[0]
-    figure = run_figure(evaluations, changes, LINES, 40, chosen=chosen["t"])
+    figure = run_sketch(evaluations, changes, LINES, 40, chosen=chosen["t"]).figure()
     bars = next(one for one in figure.data if one.type == "bar")
     marks = next(one for one in figure.data if one.name == "expands to")
     at = list(bars.x).index(chosen["t"])
@@ -177,7 +177,7 @@ def test_500_evaluations_fit_in_30_kB(changes: list[dict[str, Any]]) -> None:
     t = np.arange(1, 501)
     y = np.random.default_rng(0).uniform(1, 90, 500)
     frame = pd.DataFrame({"t": t, "y": y, "best": np.minimum.accumulate(y), "d": 5 + t // 25})
-    figure = run_figure(frame, changes, LINES, 500)
+    figure = run_sketch(frame, changes, LINES, 500).figure()
     assert len(figure.to_json()) < 26_000
 
 

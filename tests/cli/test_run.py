@@ -24,9 +24,8 @@ def dsebo(*arguments: str) -> Result:
 
 
 def test_json_lines() -> None:
-    words = command("run", *SMALL, "--seed", "2", "--no-store", "--json")
-    shown = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert shown.returncode == 0, shown.stderr
+    shown = dsebo("run", *SMALL, "--seed", "2", "--no-store", "--json")
+    assert shown.exit_code == 0, shown.stderr
     events = [json.loads(line) for line in shown.stdout.splitlines()]
     assert [events[0]["event"], events[-1]["event"]] == ["started", "finished"]
     evaluated = [event for event in events if event["event"] == "evaluated"]

@@ -11,7 +11,6 @@ from sqlalchemy import Connection, insert, select, text, update
 from dsebo.config import config_hash
 from dsebo.experiments.progress import WORKER_BYTES, WORKER_START, plan, plan_of
 from dsebo.experiments.records import (
-    ExperimentNotFound,
     create_experiment,
     delete_experiment,
     get_experiment,
@@ -25,7 +24,7 @@ from dsebo.paper.presets import PRESETS
 from dsebo.runs.commands import change, grow_budget
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
-from dsebo.store.errors import StoreError
+from dsebo.store.errors import NotFound, StoreError
 from dsebo.store.migrations import upgrade
 from dsebo.store.store import Store
 from dsebo.transfer import export_json, import_bytes
@@ -204,11 +203,11 @@ def test_sweeps_are_listed_found_and_deleted(store: Store) -> None:
     assert (row.state, row.wanted, row.name) == ("queued", "run", "β on Sphere, D = 50")
     assert rows[0].owner not in ("someone", "local")  # a mark, never the token
     for bad, said in (("zz", "is not an experiment"), ("", "id is missing"), ("%", "is not an experiment")):
-        with pytest.raises(ExperimentNotFound, match=said):
+        with pytest.raises(NotFound, match=said):
             get_experiment(store, bad)
     delete_experiment(store, first)
     assert [row.id for row in list_experiments(store)] == [second]
-    with pytest.raises(ExperimentNotFound, match="is not an experiment"):
+    with pytest.raises(NotFound, match="is not an experiment"):
         get_experiment(store, first)
     restore_experiment(store, first)
     assert get_experiment(store, first).state == "cancelled"  # nobody works on it any more

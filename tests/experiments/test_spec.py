@@ -40,7 +40,7 @@ def test_flags_files_and_json_say_the_same() -> None:
     assert ExperimentSpec.from_yaml(text) == by_flags
     assert by_flags.seeds == (1, 2, 3, 7)
     assert by_flags.axes[1].values == (10, 15, 20)
-    assert ExperimentSpec.from_json(by_flags.to_json()) == by_flags
+    assert ExperimentSpec.model_validate_json(by_flags.to_json()) == by_flags
     assert ExperimentSpec.from_yaml(by_flags.to_yaml()) == by_flags
     assert by_flags.name == "β and dₕ on Sphere, D = 50"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from dsebo.cli import app
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store import presence
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
-from tests.processes import dsebo as command
 from tests.small import history, reference, small, wait_for, wait_state
 from tests.transfer.files import finished
 
@@ -117,7 +117,5 @@ def test_dsebo_runs_says_it(store: Store) -> None:
     finished(store, small(budget=3, method="random"))
     file_of(store).unlink()
     store.list_runs()
-    shown = subprocess.run(
-        command("runs", "--db", str(file_of(store))), capture_output=True, text=True, timeout=120
-    )
+    shown = CliRunner().invoke(app, ["runs", "--db", str(file_of(store))])
     assert "was deleted under a running program" in shown.stderr

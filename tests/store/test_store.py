@@ -16,7 +16,7 @@ from dsebo.run import Runner
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store import schema
 from dsebo.store.database import BUSY_SECONDS
-from dsebo.store.errors import RunNotFound, StoreError
+from dsebo.store.errors import NotFound, StoreError
 from dsebo.store.rows import LOCAL_OWNER, RunFilter, owner_hash
 from dsebo.store.store import Store
 from dsebo.threads import one_thread
@@ -170,10 +170,10 @@ def test_an_id_may_be_shortened_while_unique(store: Store) -> None:
         by_first.setdefault(run_id[0], []).append(run_id)
     assert store.get_run(ids[0][:12]).id == ids[0]
     shared = next(first for first, same in by_first.items() if len(same) > 1)
-    with pytest.raises(RunNotFound, match="shared by several runs"):
+    with pytest.raises(NotFound, match="shared by several runs"):
         store.get_run(shared)
     for wrong in ("zz", "%", "_", ""):
-        with pytest.raises(RunNotFound):
+        with pytest.raises(NotFound):
             store.get_run(wrong)
 
 

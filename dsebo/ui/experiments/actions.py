@@ -79,17 +79,17 @@ def _open(row: RunRow) -> None:
 
 def _export(store: Store, chosen: Chosen, rows: Sequence[RunRow]) -> None:
     """Files of the chosen experiment, or of the chosen runs."""
-    one = chosen.experiments[0] if len(chosen.experiments) == 1 and not rows else None
+    experiment = chosen.experiments[0] if len(chosen.experiments) == 1 and not rows else None
     ids = [row.id for row in rows]
-    for row in chosen.experiments if one is None else ():
+    for row in chosen.experiments if experiment is None else ():
         ids += list(SHARED.frame(store, row)["run_id"].dropna())
     with st.popover(
         "Export", icon=":material/download:", disabled=not chosen, help=None if chosen else NOTHING
     ):
         for form in FORMATS.values() if chosen else ():
-            if one is not None and form.experiment is not None:
-                download(form, partial(form.experiment, store, one), one.short_id)
-            elif one is None and form.runs is not None:
+            if experiment is not None and form.experiment is not None:
+                download(form, partial(form.experiment, store, experiment), experiment.short_id)
+            elif experiment is None and form.runs is not None:
                 download(form, partial(form.runs, store, ids), f"{len(ids)}-runs")
 
 

@@ -102,10 +102,10 @@ def show() -> Draft | None:
 def _launch(form: ExperimentForm, draft: Draft) -> None:
     """Runs, time and memory; what stands against it; Launch, off with the reason."""
     spec, refused = _checked(form, draft)
-    found = None
+    planned = None
     if spec is not None:
-        found = plan(session.manager().store, spec, session.owner())
-        facts_table(_lines(spec, found))
+        planned = plan(session.manager().store, spec, session.owner())
+        facts_table(_lines(spec, planned))
         if few := too_few(len(spec.seeds), _compared(spec)):
             st.caption(few)
         if spec.is_race and are_clipped(spec.first_configs()):
@@ -121,10 +121,10 @@ def _launch(form: ExperimentForm, draft: Draft) -> None:
     )
     for sentence in refused:
         st.error(plain(sentence))
-    if spec is None or found is None or refused:
+    if spec is None or planned is None or refused:
         return
     if pressed:
-        st.session_state[ASKED] = why_ask(found.wall_seconds, found.memory_bytes)
+        st.session_state[ASKED] = why_ask(planned.wall_seconds, planned.memory_bytes)
         if not st.session_state[ASKED]:
             _start(spec)
     if why := st.session_state.get(ASKED):

@@ -15,10 +15,10 @@ import pandas as pd
 import streamlit as st
 
 from dsebo.experiments.progress import thin_curves
-from dsebo.experiments.records import ExperimentNotFound, ExperimentRow, get_experiment, list_experiments
+from dsebo.experiments.records import ExperimentRow, get_experiment, list_experiments
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import help_of
-from dsebo.store.errors import RunNotFound
+from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
 from dsebo.store.store import Store
@@ -105,18 +105,18 @@ def lines_of(
     groups: dict[str, list[int]] = {row.id: [] for row in experiments}
     for place, group in enumerate(columns["group"]):
         groups.setdefault(_group_key(columns, place, group, titles), []).append(place)
-    found = []
+    closed = []
     for key, places in groups.items():
         row = known.get(key)
         created = max([*(columns["created"][place] for place in places), *([row.created] if row else [])])
         if row is None and len(places) == 1:
-            found.append(_run_line(columns, places[0]))
+            closed.append(_run_line(columns, places[0]))
         else:
             name = row.name if row else key.removeprefix("lesson ") if key.startswith("lesson ") else ""
             name = name or columns["name"][places[0]]
-            found.append(Line(key, name, tuple(places), created, row, is_group=True))
+            closed.append(Line(key, name, tuple(places), created, row, is_group=True))
     lines = []
-    for line in sorted(found, key=lambda line: line.created, reverse=True):
+    for line in sorted(closed, key=lambda line: line.created, reverse=True):
         lines.append(line)
         if line.is_group and line.key in opened:
             lines += [_run_line(columns, place, inside=True) for place in line.places]
@@ -370,9 +370,9 @@ def _add_unlisted(store: Store, key: str, chosen: Chosen) -> None:
     """What a filter leaves out of the table; where it is gone, a sentence, and it is no longer chosen."""
     try:
         chosen.experiments.append(get_experiment(store, key))
-    except ExperimentNotFound as error:
+    except NotFound as error:
         try:
             chosen.runs.append(store.get_run(key).id)
-        except RunNotFound:
+        except NotFound:
             links.say([str(error)])
             st.session_state[CHOSEN] = [other for other in st.session_state[CHOSEN] if other != key]

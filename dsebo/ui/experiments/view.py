@@ -72,18 +72,20 @@ def _show(content: tuple[ExperimentRow, pd.DataFrame] | str) -> None:
         st.error(plain(content))
         return
     row, frame = content
-    if row.at_work and (waiting := session.manager().store.waiting()):
-        st.warning(f"{waiting} {GOES_ON}")
-    if row.state == "failed":
-        st.error(plain(row.error or "This experiment failed; no reason was recorded."))
-    elif sentence := words(row):
-        st.info(plain(sentence))
+    with st.container():  # whether or not something is to be said: what stands below stays in its place
+        if row.at_work and (waiting := session.manager().store.waiting()):
+            st.warning(f"{waiting} {GOES_ON}")
+        if row.state == "failed":
+            st.error(plain(row.error or "This experiment failed; no reason was recorded."))
+        elif sentence := words(row):
+            st.info(plain(sentence))
     if row.state == "finished":
         st.caption(progress_words(row, frame))
     else:
         st.progress(share(frame), text=progress_words(row, frame))
-    if done := len(finished(frame)):
-        _findings(row, frame, done)
+    with st.container():
+        if done := len(finished(frame)):
+            _findings(row, frame, done)
     if row.spec.is_race:
         _show_race(row, frame)
     else:
@@ -116,20 +118,20 @@ def _grid(row: ExperimentRow, frame: pd.DataFrame) -> None:
 
 def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:
     """What is seen, where the eye is."""
-    found = SHARED.report(row, frame)
+    report = SHARED.report(row, frame)
     with st.container(key="findings"):
-        st.markdown("  \n".join(plain(sentence) for sentence in found.texts), help=found.hint or None)
-        _offer_seeds(row, found)
+        st.markdown("  \n".join(plain(sentence) for sentence in report.texts), help=report.hint or None)
+        _offer_seeds(row, report)
     if done < len(frame):
         st.caption(f"So far: {done} of {len(frame)} runs; n in the charts counts finished seeds.")
 
 
-def _offer_seeds(row: ExperimentRow, found: Report) -> None:
+def _offer_seeds(row: ExperimentRow, report: Report) -> None:
     """One button from "five seeds cannot exclude chance" to as many as can."""
-    if not found.more_seeds or row.at_work or not session.manager().may_control(row, session.owner()):
+    if not report.more_seeds or row.at_work or not session.manager().may_control(row, session.owner()):
         return
-    if st.button(MORE_SEEDS.format(count(found.more_seeds, "seed")), icon=":material/add:", type="primary"):
-        act(lambda: add_seeds(row, found.more_seeds))
+    if st.button(MORE_SEEDS.format(count(report.more_seeds, "seed")), icon=":material/add:", type="primary"):
+        act(lambda: add_seeds(row, report.more_seeds))
 
 
 def add_seeds(row: ExperimentRow, more: int) -> None:

@@ -329,12 +329,12 @@ def _watch_room(lesson: Lesson, now: Asked) -> None:
 def _show_room(lesson: Lesson, now: Asked) -> None:
     """The predictions of the room. Text, never markup; nicknames are not shown."""
     try:
-        found = predictions(session.manager().store, now.room, lesson.key)
+        guesses = predictions(session.manager().store, now.room, lesson.key)
         runs, over = _shown(lesson, now) if now.runs else ([], False)
     except StoreError as error:
         st.caption(plain(str(error)))
         return
-    usable = [value for value in found if lesson.checked(value) is not None]
+    usable = [value for value in guesses if lesson.checked(value) is not None]
     st.caption(f"Room {plain(now.room)}{'' if usable else ': no prediction yet'}")
     if usable:
         truth = lesson.truth(runs) if over and _are_of(lesson, runs) else ""

@@ -77,12 +77,12 @@ def status(data: RunData) -> FloorStatus:
 def with_floor(data: RunData) -> RunData:
     """The run with its floor as one more column and a verdict on each expansion."""
     try:
-        found = status(data).floors
+        floors = status(data).floors
     except (NoFloor, StoreError):  # `explain` says so
         return data
     d = data.evaluations["d"].to_numpy(dtype=float)
     best = data.evaluations["best"].to_numpy(dtype=float)
-    judged = verdicts(data.changes, lowered(found, d, best), data.row.minimum)
+    judged = verdicts(data.changes, lowered(floors, d, best), data.row.minimum)
     texts = {verdict.t: verdict.text for verdict in judged}
     events = [
         {**event, VERDICT: texts[event["t"]]}
@@ -90,7 +90,7 @@ def with_floor(data: RunData) -> RunData:
         else event
         for event in data.events
     ]
-    frame = data.evaluations.assign(floor=floor_line(d, best, found))
+    frame = data.evaluations.assign(floor=floor_line(d, best, floors))
     return RunData(data.row, frame, events)
 
 

@@ -44,10 +44,10 @@ def show(store: Store, data: RunData, key: str = "") -> None:
         return
     try:
         with st.spinner("Drawing what was found …"):
-            found = [(t, portrait(store, str(store.engine.url), data.row.id, t)) for t in at]
+            portraits = [(t, portrait(store, str(store.engine.url), data.row.id, t)) for t in at]
     except (StoreError, ConfigError) as error:
         st.info(plain(str(error)))
         return
     kept = ("portrait", data.row.id, at[-1], data.t, data.row.budget)
-    sketch = SHARED.figure(kept, lambda: portrait_sketch(found, max(data.row.budget, data.t), data.t))
+    sketch = SHARED.figure(kept, lambda: portrait_sketch(portraits, max(data.row.budget, data.t), data.t))
     live_chart(sketch, f"portrait{key}")

@@ -180,10 +180,10 @@ def _checked(changes: Changes) -> tuple[RunConfig | None, str]:
 
 def _in_short(config: RunConfig, changes: Changes) -> str:
     """What the settings imply, in one line: the first step, the patience, the cost."""
-    found, cost = facts(config), predict(config)
+    implied, cost = facts(config), predict(config)
     words = []
-    if found.first_step is not None:
-        words += [f"First step {number(found.first_step)}", f"patience {found.first_patience}"]
+    if implied.first_step is not None:
+        words += [f"First step {number(implied.first_step)}", f"patience {implied.first_patience}"]
     time = duration(_seconds(config, changes))
     words += [time if time.startswith("under") else f"about {time}", size(cost.memory_bytes, 2)]
     return plain(" · ".join(words))
@@ -254,31 +254,31 @@ def launch(changes: Changes) -> str | None:
 
 def show_facts(config: RunConfig, speed: float | None) -> None:
     """What follows from a setting, as one edits it."""
-    found = facts(config)
+    implied = facts(config)
     cost = predict(config)
     st.markdown("##### What follows from it")
-    facts_table(_lines(found, cost, cost.wall_seconds(config.budget, speed)))
-    if found.minimum_note:
-        st.caption(plain(found.minimum_note))
+    facts_table(_lines(implied, cost, cost.wall_seconds(config.budget, speed)))
+    if implied.minimum_note:
+        st.caption(plain(implied.minimum_note))
 
 
-def _lines(found: Facts, cost: Prediction, seconds: float) -> list[tuple[str, str]]:
+def _lines(implied: Facts, cost: Prediction, seconds: float) -> list[tuple[str, str]]:
     """(name, value) of each fact; an empty value is left out."""
 
     def shown(value: float | None) -> str:
         return "" if value is None else number(value)
 
     patience = ""
-    if found.first_patience is not None:
-        patience = f"{found.first_patience}, at most {found.most_patience}"
+    if implied.first_patience is not None:
+        patience = f"{implied.first_patience}, at most {implied.most_patience}"
     return [
-        ("First step $\\Delta d$", shown(found.first_step)),
+        ("First step $\\Delta d$", shown(implied.first_step)),
         ("Patience $T$ at the start", patience),
-        ("Largest tail $(D - d_e)\\max(x - c)^2/K$", shown(found.largest_tail)),
-        ("Effective part reaches up to", shown(found.effective_reach)),
-        ("$F$ at the centre", shown(found.at_centre)),
-        ("$F^*$, the minimum", shown(found.minimum)),
-        ("Size of $S$", "" if found.matrix_bytes is None else size(found.matrix_bytes)),
+        ("Largest tail $(D - d_e)\\max(x - c)^2/K$", shown(implied.largest_tail)),
+        ("Effective part reaches up to", shown(implied.effective_reach)),
+        ("$F$ at the centre", shown(implied.at_centre)),
+        ("$F^*$, the minimum", shown(implied.minimum)),
+        ("Size of $S$", "" if implied.matrix_bytes is None else size(implied.matrix_bytes)),
         ("Predicted time", about(seconds)),
         ("Predicted memory", size(cost.memory_bytes)),
     ]

@@ -221,7 +221,7 @@ def _figure(data: RunData, scale: Scale, chosen: int | None, **drawing: Any) -> 
         data.row.at_centre,
         scale,
         event["t"] if event else None,
-        *((one.row.id, one.t) if isinstance(one, RunData) else one for one in drawing.values()),
+        *((thing.row.id, thing.t) if isinstance(thing, RunData) else thing for thing in drawing.values()),
         data.evaluations["floor"].to_numpy().tobytes() if "floor" in data.evaluations else None,
     )
     return SHARED.figure(key, lambda: sketch_of(data, scale, chosen, **drawing))
