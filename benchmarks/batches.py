@@ -91,10 +91,8 @@ def measure(variant: str, way: str, q: int, function: str, seed: int) -> tuple[f
 
 
 def run() -> None:
-    for seed in SEEDS:
-        for variant, way, q in PLAN:
-            if seed != SEEDS[0] and way in TRIED_ONCE:
-                continue
+    for variant, way, q in sorted(PLAN, key=lambda row: row[1] in TRIED_ONCE):
+        for seed in SEEDS[:1] if way in TRIED_ONCE else SEEDS:
             for function in FUNCTIONS:
                 key = (variant, way, q, function, seed)
                 known = pd.read_csv(RUNS) if RUNS.exists() else pd.DataFrame(columns=COLUMNS)
