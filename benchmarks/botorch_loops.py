@@ -13,13 +13,14 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import gpytorch
 import numpy as np
 import torch
 from botorch.exceptions.errors import ModelFittingError
 from botorch.fit import fit_gpytorch_mll
-from botorch.generation import MaxPosteriorSampling
+from botorch.generation.sampling import MaxPosteriorSampling
 from botorch.models import SingleTaskGP
 from gpytorch.constraints import Interval
 from gpytorch.kernels import MaternKernel, ScaleKernel
@@ -58,6 +59,13 @@ class Region:
         self.best = max(self.best, value)
 
 
+def sobol(n: int, d: int, seed: int) -> Tensor:
+    """(n, d) scrambled Sobol points of the unit box."""
+    engine: Any = SobolEngine  # which has no types
+    points: Tensor = engine(d, scramble=True, seed=seed).draw(n).to(torch.float64)
+    return points
+
+
 def fitted(U: Tensor, values: Tensor) -> SingleTaskGP:
     """Matérn-5/2 with a lengthscale for each coordinate, by maximum likelihood within bounds."""
     d = U.shape[1]
@@ -80,7 +88,7 @@ def sampled_inside(U: Tensor, values: Tensor, length: float, batch: int, seed: i
         sides = length * lengthscale / lengthscale.log().mean().exp()
         low, high = (centre - sides / 2).clamp(0, 1), (centre + sides / 2).clamp(0, 1)
         n = min(5000, max(2000, 200 * d))
-        cube = SobolEngine(d, scramble=True, seed=seed).draw(n).to(torch.float64)
+        cube = sobol(n, d, seed)
         moved = torch.rand(n, d, dtype=torch.float64) <= min(20.0 / d, 1.0)
         still = torch.where(moved.sum(dim=1) == 0)[0]
         moved[still, torch.randint(0, d, size=(len(still),))] = True
@@ -110,8 +118,7 @@ def turbo(
     tolerance = math.ceil(max(4.0, D) / batch) if failure_tolerance is None else failure_tolerance
     restarts = 0
     while True:
-        design = SobolEngine(D, scramble=True, seed=seed + 1000 * restarts).draw(n_init)
-        U = design.to(torch.float64)
+        U = sobol(n_init, D, seed + 1000 * restarts)
         values = _values(evaluate, U)
         region = Region(tolerance, success_tolerance, best=float(values.max()))
         while region.length >= L_LEAST:
@@ -160,7 +167,7 @@ def baxus(evaluate: Evaluate, D: int, budget: int, seed: int, *, b: int = 3, n_i
     first = min(range(1, b + 1), key=lambda d: abs(d * (b + 1) ** splits - D))
     stages = [min(D, first * (b + 1) ** i) for i in range(splits + 1)]
     bins = Bins(D, first, np.random.default_rng(seed))
-    U = SobolEngine(first, scramble=True, seed=seed).draw(n_init).to(torch.float64)
+    U = sobol(n_init, first, seed)
 
     def values_of(points: Tensor) -> Tensor:
         found = [-evaluate(bins.lift(u)) for u in points.numpy()]

@@ -1,10 +1,10 @@
 """Our TuRBO-1 and BAxUS beside loops on BoTorch, same settings, budget and functions: is ours not worse?
 
-`python -m benchmarks.peer_references run` makes the runs that are missing in results/peer_references.csv, seed
-by seed; without `run` it prints medians, spreads and whether ours is worse beyond the spread. `--methods`,
+`python -m benchmarks.peer_references run` makes the runs that are missing in results/peer_references.csv,
+seed by seed; without `run` it prints medians, spreads and whether ours is worse beyond them. `--methods`,
 `--functions`, `--seeds` take a part. D = 100, d_e = 10, 100 evaluations, CPU seconds of one thread.
 
-TuRBO-1: 20 starting points, one point a step, tolerances 3 and 20. BAxUS: 10 starting points, b = 3. The loops
+TuRBO-1: 20 starting points, one point a step, tolerances 3 and 20. BAxUS: 10 starting points, b = 3. Loops
 fit from a cold start at every step and draw exact samples at 5000 points; ours refit after 5 % new data from
 where they stood and draw from 512 random features.
 """
