@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from dsebo.config import RunConfig
+from dsebo.config import METHODS, RunConfig
 from dsebo.embedding import Array
 from dsebo.events import Evaluated, Event, Finished
+from dsebo.methods._growth import GrowthConfig
 from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
 from dsebo.text import count
@@ -162,7 +163,8 @@ def checked_settings(
 ) -> tuple[int, int, MethodConfig]:
     """(budget, seed, the method's config), checked like any other run's."""
     ours = {"variant": "adaptive"} if method == "dsebo" else {}  # who brings a function wants its value
-    relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if method == "dsebo" else {}
+    grows = method in METHODS and issubclass(METHODS[method], GrowthConfig)
+    relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if grows else {}
     if "alpha" in settings or "alpha_mode" in settings:
         relative = {}
     # A stand-in objective of the same D: everything else is checked as for a run of the paper's.

@@ -18,19 +18,18 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import ValidationInfo, field_validator
 
 from dsebo.embedding import SharedEmbedding, pad
 from dsebo.events import Event
-from dsebo.expansion import Growth, Progress, Steps, Strategy, converge, count, settled, start
-from dsebo.methods._batches import BatchConfig
+from dsebo.expansion import Progress, Steps, converge, count, settled, start
+from dsebo.methods._growth import GrowthConfig
 from dsebo.methods._population import Distribution, generation_event
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import MAX_D, setting, whole_number
+from objectives.fields import setting
 
 
-class DseCmaEsConfig(BatchConfig):
+class DseCmaEsConfig(GrowthConfig):
     """CMA-ES in a random subspace that grows."""
 
     label = "DSE-CMA-ES"
@@ -38,53 +37,14 @@ class DseCmaEsConfig(BatchConfig):
     coefficients = Coefficients(n=2.22e5, n_D=26.5)
 
     method: Literal["dse-cma-es"] = "dse-cma-es"
-    beta: float = setting(12.0, "Expansion scale", symbol="β", gt=0, le=1e6)
-    """How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, impatient
-    steps. Try 1, 12, 32."""
-    d_l: int = setting(5, "First dimension", symbol="d_l", ge=1, le=MAX_D)
-    """Where the subspace starts. Default 5."""
-    d_h: int = setting(100, "Largest dimension", symbol="d_h", ge=1, le=MAX_D)
-    """How far the subspace may grow. Below d_e the optimum is out of reach. Default min(D, 100)."""
     sigma: float = setting(0.3, "First step size", symbol="σ", gt=0, le=10)
     """How far the first generation spreads: its standard deviation, in a box from -1 to 1."""
-    alpha: float = setting(0.5, "Least gain", symbol="α", advanced=True, ge=0)
-    """What counts as progress: a gain must exceed this, or patience runs on. Compare it with the function's
-    values."""
-    growth: Growth = setting("patience", "Growth", advanced=True)
-    """When the subspace grows: as the paper has it, when patience runs out without a gain; or steadily, every
-    T evaluations, whatever they gained. Either way only after a whole generation."""
     steps: Steps = setting("first", "Step is scaled from", symbol="Δd", advanced=True)
-    """What k scales: the last step, as the paper has it, where 0 stays 0; or the first one, so that none dies
-    out."""
-
-    @classmethod
-    def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
-        """d_h = min(D, 100), d_l = 5 or d_h if that is less."""
-        d_h = given.get("d_h", min(D, 100))
-        return {"d_l": min(5, max(1, whole_number(d_h) or 5)), "d_h": d_h, **given}
-
-    @field_validator("d_h")
-    @classmethod
-    def _not_below_d_l(cls, d_h: int, info: ValidationInfo) -> int:
-        d_l = info.data.get("d_l")
-        if d_l is not None and d_l > d_h:
-            raise ValueError(f"d_l must be a whole number from 1 to d_h = {d_h} (got {d_l}).")
-        return d_h
-
-    def check(self, D: int) -> None:
-        """d_h may not exceed D."""
-        if self.d_h > D:
-            raise ValueError(f"d_h must be a whole number from d_l = {self.d_l} to D = {D} (got {self.d_h}).")
+    """What k scales: the first step, so that none dies out; or the last one, as the paper has it."""
 
     def build(self, D: int, budget: int, seed: int) -> DSECMAES:
         """See `MethodConfig.build`."""
         return DSECMAES(self, D, budget, seed)
-
-    def strategy(self, budget: int) -> Strategy:
-        """The expansion strategy of a run of that budget."""
-        return Strategy(
-            self.d_l, self.d_h, self.beta, budget, self.alpha, growth=self.growth, steps=self.steps
-        )
 
     def extra_bytes(self, D: int, budget: int) -> int:
         """S, and the covariance with its factors."""

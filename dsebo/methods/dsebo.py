@@ -12,19 +12,7 @@ from pydantic import ValidationInfo, field_validator
 
 from dsebo.embedding import SharedEmbedding
 from dsebo.events import Event, RegionChanged
-from dsebo.expansion import (
-    PROBED_IN,
-    AlphaMode,
-    Growth,
-    Progress,
-    Steps,
-    Strategy,
-    Variant,
-    after_evaluation,
-    converge,
-    count,
-    start,
-)
+from dsebo.expansion import PROBED_IN, Progress, Strategy, Variant, after_evaluation, converge, count, start
 from dsebo.gp.acquisition import (
     Proposal,
     kappa,
@@ -35,14 +23,15 @@ from dsebo.gp.acquisition import (
 )
 from dsebo.gp.isotropic import IsotropicSurrogate
 from dsebo.gp.surrogate import Kernel, LengthscalePrior, Lengthscales, Score, Surrogate, Targets
-from dsebo.methods._batches import BatchConfig, Liar
+from dsebo.methods._batches import Liar
+from dsebo.methods._growth import GrowthConfig
 from dsebo.methods._probes import Probes
 from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods._trials import Trials
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole_number
+from objectives.fields import MAX_SEED, ConfigError, must, setting
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
@@ -56,7 +45,7 @@ AFTER_EXPANSION = 0.4  # at least, so that new dimensions are tried
 SUCCESSES, FAILURES = 3, 10  # in a row, after which it doubles or halves
 
 
-class DseboConfig(BatchConfig, SearchConfig):
+class DseboConfig(GrowthConfig, SearchConfig):
     """DSEBO; the symbols are the paper's."""
 
     label = "DSEBO"
@@ -75,27 +64,6 @@ class DseboConfig(BatchConfig, SearchConfig):
     variant: Variant = setting("paper", "Variant")
     """As the paper describes the method; as its authors' code does it, which steps and waits differently and
     has another Gaussian process; or with our own rules, which no paper has and which end lower."""
-    beta: float = setting(12.0, "Expansion scale", symbol="β", gt=0, le=1e6)
-    """How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, impatient
-    steps. Try 1, 12, 32."""
-    d_l: int = setting(5, "First dimension", symbol="d_l", ge=1, le=MAX_D)
-    """Where the subspace starts. Small: the first evaluations learn much about little. Default 5."""
-    d_h: int = setting(100, "Largest dimension", symbol="d_h", ge=1, le=MAX_D)
-    """How far the subspace may grow. Below d_e the optimum is out of reach. Default min(D, 100)."""
-    alpha: float = setting(0.5, "Least gain", symbol="α", advanced=True, ge=0)
-    """What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of patience.
-    Compare it with the values of the function."""
-    alpha_mode: AlphaMode = setting("absolute", "Gain is measured", advanced=True)
-    """In units of the function, as a share of the spread of the values so far, or as a share of what this
-    subspace has gained."""
-    min_step: int = setting(0, "Least step", symbol="Δd_min", advanced=True, ge=0, le=MAX_D)
-    """The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good."""
-    growth: Growth = setting("patience", "Growth", advanced=True)
-    """When the subspace grows: as the paper has it, when patience runs out without a gain; or steadily, every
-    T evaluations, whatever they gained."""
-    steps: Steps = setting("last", "Step is scaled from", symbol="Δd", advanced=True)
-    """What k scales: the last step, as the paper has it, where 0 stays 0; or the first one, so that none dies
-    out."""
     stop: float = setting(0.0, "Stop below", symbol="τ", advanced=True, ge=0, le=1)
     """No more dimensions once two slopes in a row are below this share of the second largest. 0: grow on to
     d_h."""
@@ -166,18 +134,8 @@ class DseboConfig(BatchConfig, SearchConfig):
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
         """d_h = min(D, 100), d_l = 5 or d_h if that is less; what else belongs to the variant."""
-        d_h = given.get("d_h", min(D, 100))
-        d_l = min(5, max(1, whole_number(d_h) or 5))
         of_variant = {"authors": cls.AUTHORS, "adaptive": cls.ADAPTIVE}.get(str(given.get("variant")), {})
-        return {**of_variant, "d_l": d_l, "d_h": d_h, **given}
-
-    @field_validator("d_h")
-    @classmethod
-    def _not_below_d_l(cls, d_h: int, info: ValidationInfo) -> int:
-        d_l = info.data.get("d_l")
-        if d_l is not None and d_l > d_h:
-            raise ValueError(f"d_l must be a whole number from 1 to d_h = {d_h} (got {d_l}).")
-        return d_h
+        return {**of_variant, **super().complete(given, D)}
 
     @field_validator("embeddings")
     @classmethod
@@ -191,43 +149,14 @@ class DseboConfig(BatchConfig, SearchConfig):
         """The most coordinates that z can have."""
         return self.d_h + (self.embeddings - 1) * self.d_l
 
-    def check(self, D: int) -> None:
-        """d_h may not exceed D."""
-        if self.d_h > D:
-            raise ValueError(f"d_h must be a whole number from d_l = {self.d_l} to D = {D} (got {self.d_h}).")
-
-    def warnings(self, budget: int) -> list[str]:
-        """A first step of 0; a patience of the whole budget."""
-        texts = []
-        if self.beta > self.d_h - self.d_l and self.min_step == 0 and self.d_h > self.d_l:
-            texts.append(
-                f"β = {self.beta:g} is above d_h - d_l = {self.d_h - self.d_l}: the first step may "
-                f"be 0, and then the subspace never grows."
-            )
-        if budget / (2 * self.beta) >= budget:
-            texts.append(f"β = {self.beta:g} gives a patience of the whole budget or more.")
-        return texts
-
     def build(self, D: int, budget: int, seed: int) -> DSEBO:
         """See `MethodConfig.build`."""
         return DSEBO(self, D, budget, seed)
 
     def strategy(self, budget: int) -> Strategy:
-        """The expansion strategy of a run of that budget."""
-        return Strategy(
-            self.d_l,
-            self.d_h,
-            self.beta,
-            budget,
-            self.alpha,
-            self.alpha_mode,
-            self.variant,
-            self.min_step,
-            self.growth,
-            self.steps,
-            self.stop,
-            self.probes,
-        )
+        """See `GrowthConfig.strategy`; with the variant, and what may end the growth."""
+        changes = {"variant": self.variant, "stop": self.stop, "probes": self.probes}
+        return replace(super().strategy(budget), **changes)
 
     def surrogate(self) -> Surrogate:
         """The Gaussian process, before it has seen data."""
