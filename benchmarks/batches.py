@@ -8,14 +8,13 @@ processes: a history does not depend on them.
 
 from __future__ import annotations
 
-import csv
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.results_file import ResultsFile
 from dsebo.config import RunConfig
 from dsebo.gp.thompson import perturbations, sample_at
 from dsebo.methods._batches import Liar
@@ -23,8 +22,7 @@ from dsebo.methods.base import Candidate, stream
 from dsebo.methods.dsebo import DSEBO, DseboConfig
 from dsebo.run import Runner, make_objective
 
-RUNS = Path(__file__).parent / "results" / "batches.csv"
-COLUMNS = ["variant", "way", "q", "function", "seed", "best", "seconds"]
+RESULTS = ResultsFile("batches", ["variant", "way", "q", "function", "seed", "best", "seconds"], 5)
 FUNCTIONS, SEEDS, BUDGET, MOVED = ("sphere", "rosenbrock", "levy"), (11, 12, 13), 500, 20
 
 
@@ -95,20 +93,14 @@ def run() -> None:
         for seed in SEEDS[:1] if way in TRIED_ONCE else SEEDS:
             for function in FUNCTIONS:
                 key = (variant, way, q, function, seed)
-                known = pd.read_csv(RUNS) if RUNS.exists() else pd.DataFrame(columns=COLUMNS)
-                if (known[COLUMNS[:5]] == list(key)).all(axis=1).any():
-                    continue
-                best, seconds = measure(*key)
-                with RUNS.open("a", newline="") as file:
-                    writer = csv.writer(file)
-                    writer.writerows([] if len(known) else [COLUMNS])
-                    writer.writerow([*key, f"{best:.8g}", f"{seconds:.1f}"])
-                print(*key, f"{best:.6g}", flush=True)
+                if RESULTS.find(*key) is None:
+                    best, seconds = measure(*key)
+                    RESULTS.add(*key, f"{best:.8g}", f"{seconds:.1f}")
 
 
 def table() -> str:
     """Means, and the geometric mean over functions and seeds of the ratio to q = 1."""
-    runs = pd.read_csv(RUNS)
+    runs = pd.read_csv(RESULTS.path)
     keys = ["variant", "function", "seed"]
     alone = runs[runs.q == 1].set_index(keys).best
     lines = [

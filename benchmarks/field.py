@@ -11,7 +11,6 @@ Seed 1; methods that take less than 120 s also have seeds 2 and 3.
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 import json
 import os
@@ -27,10 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.results_file import ResultsFile
+
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array], float]
 
-RUNS = Path(__file__).parent / "results" / "field.csv"
 COLUMNS = [
     "function",
     "method",
@@ -44,6 +44,7 @@ COLUMNS = [
     "version",
     "date",
 ]
+RESULTS = ResultsFile("field", COLUMNS, 3)
 FUNCTIONS = ("sphere", "rosenbrock", "dixon-price")
 D, BUDGET, LIMIT, EARLY, QUICK = 1000, 500, 1200.0, 60.0, 120.0
 
@@ -244,46 +245,25 @@ def _version(package: str) -> str:
 # -- all of them --------------------------------------------------------------------------------------------
 
 
-def known() -> list[dict[str, str]]:
-    """The rows so far."""
-    if not RUNS.exists():
-        return []
-    with RUNS.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def has(rows: list[dict[str, str]], function: str, method: str, seed: int) -> dict[str, str] | None:
-    """The row of that run."""
-    wanted = (function, method, str(seed))
-    return next((row for row in rows if (row["function"], row["method"], row["seed"]) == wanted), None)
-
-
 def run(methods: list[str], functions: list[str]) -> None:
     from datetime import UTC, datetime
 
     for method in methods:
         for seed in (1, 2, 3):
             for function in functions:
-                rows = known()
-                if has(rows, function, method, seed):
+                if RESULTS.find(function, method, seed):
                     continue
-                first = has(rows, function, method, 1)
+                first = RESULTS.find(function, method, 1)
                 quick = first and first["ended"] == "all" and float(first["seconds"]) < QUICK
                 if seed > 1 and not quick:
                     continue
                 row = {**measure(function, method, seed), "date": f"{datetime.now(UTC):%Y-%m-%d}"}
-                new = not RUNS.exists()
-                with RUNS.open("a", newline="") as file:
-                    writer = csv.DictWriter(file, COLUMNS)
-                    if new:
-                        writer.writeheader()
-                    writer.writerow(row)
-                print(*(row[name] for name in COLUMNS), flush=True)
+                RESULTS.add(*(row[column] for column in COLUMNS))
 
 
 def table() -> str:
     """In Markdown: the medians over the seeds there are."""
-    rows, lines = known(), []
+    rows, lines = RESULTS.rows(), []
     for function in FUNCTIONS:
         lines += [
             f"\n**{function}**\n",

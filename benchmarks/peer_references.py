@@ -12,21 +12,19 @@ where they stood and draw from 512 random features.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Callable
-from pathlib import Path
 from time import process_time
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.botorch_loops import Evaluate, baxus, turbo
+from benchmarks.results_file import ResultsFile
 from dsebo.config import RunConfig
 from dsebo.run import Runner, make_objective
 from dsebo.threads import one_thread
 
-RUNS = Path(__file__).parent / "results" / "peer_references.csv"
-COLUMNS = ["method", "whose", "function", "seed", "best", "seconds"]
+RESULTS = ResultsFile("peer_references", ["method", "whose", "function", "seed", "best", "seconds"], 4)
 D, D_E, BUDGET = 100, 10, 100
 FUNCTIONS = ("sphere", "rosenbrock", "levy")
 
@@ -77,21 +75,16 @@ def run(methods: list[str], functions: list[str], seeds: list[int]) -> None:
         for method in methods:
             for function in functions:
                 for whose, best_of in (("ours", ours), ("loop", reference)):
-                    key = [method, whose, function, seed]
-                    known = pd.read_csv(RUNS) if RUNS.exists() else pd.DataFrame(columns=COLUMNS)
-                    if (known[COLUMNS[:4]] == key).all(axis=1).any():
-                        continue
-                    began = process_time()
-                    best = best_of(method, function, seed)
-                    row = [*key, f"{best:.8g}", f"{process_time() - began:.1f}"]
-                    with RUNS.open("a", newline="") as file:
-                        csv.writer(file).writerows([row] if len(known) else [COLUMNS, row])
-                    print(*row, flush=True)
+                    if RESULTS.find(method, whose, function, seed) is None:
+                        began = process_time()
+                        best = best_of(method, function, seed)
+                        seconds = process_time() - began
+                        RESULTS.add(method, whose, function, seed, f"{best:.8g}", f"{seconds:.1f}")
 
 
 def table() -> str:
     """Median and quartiles of each, and the verdict: our median above the loop's upper quartile is worse."""
-    runs = pd.read_csv(RUNS)
+    runs = pd.read_csv(RESULTS.path)
     lines = ["| | | ours | loop | seeds | |", "| --- | --- | ---: | ---: | ---: | --- |"]
     for (method, function), group in runs.groupby(["method", "function"], sort=False):
         both = group.pivot_table(index="seed", columns="whose", values="best").dropna()
