@@ -175,7 +175,7 @@ def _region(events: Sequence[Event]) -> Rows:
 
 
 def _generations(events: Sequence[Event]) -> Rows:
-    spread = "How far a generation spreads: its step size, the box being from -1 to 1"
+    spread = "Step size: how far a generation spreads"
     values = "Best value of each generation, median (grey)"
     return [
         _from_first(spread, events, "step size", "sigma"),
