@@ -257,17 +257,20 @@ class Optimizer(ABC):
         """Go on from a `state_dict` of an optimizer with the same settings."""
         self.observed.load(state["data"])
         self.load_own_state(state)
-        self.pending = [self._unpacked(plain) for plain in state.get("pending", ())]
+        first = len(self.observed) + 1
+        self.pending = [self._unpacked(t, plain) for t, plain in enumerate(state.get("pending", ()), first)]
 
-    def _unpacked(self, plain: dict[str, Any]) -> Candidate:
-        z = np.frombuffer(b64decode(plain["z"]), dtype="<f8").astype(np.float64)
-        return Candidate(int(plain["t"]), z, self.lift(z), plain["d"])
+    def _unpacked(self, t: int, plain: dict[str, Any]) -> Candidate:
+        z, d = np.frombuffer(b64decode(plain["z"]), dtype="<f8").astype(np.float64), plain["d"]
+        if not np.isfinite(z).all() or not (d is None or 1 <= d <= z.size):
+            raise ValueError(f"The point of evaluation {t} is none.")
+        return Candidate(t, z, self.lift(z), d)
 
 
 def _packed(candidate: Candidate) -> dict[str, Any]:
     """A point as plain JSON, to the last bit; z may be as long as x."""
     z = b64encode(candidate.z.astype("<f8").tobytes()).decode()
-    return {"t": candidate.t, "z": z, "d": candidate.d}
+    return {"z": z, "d": candidate.d}
 
 
 class MethodConfig(Frozen, ABC):
