@@ -1,7 +1,8 @@
 """DSEBO beside what one would use instead: each at its defaults, D = 1000, 500 evaluations or 20 CPU minutes.
 
 `python -m benchmarks.field run` makes the runs that are missing in results/field.csv, one process at a time,
-the quick methods first; it can be stopped and started at will. `--methods` and `--functions` choose.
+the quick methods first, further seeds last; it can be stopped and started at will. `--methods` and
+`--functions` choose.
 `python -m benchmarks.field table` prints the table of the README. The packages: `pip install 'dsebo[field]'`.
 
 Seconds are CPU seconds of the whole process, one thread, without imports. A run ends with 1200 of them.
@@ -248,8 +249,8 @@ def _version(package: str) -> str:
 def run(methods: list[str], functions: list[str]) -> None:
     from datetime import UTC, datetime
 
-    for method in methods:
-        for seed in (1, 2, 3):
+    for seed in (1, 2, 3):
+        for method in methods:
             for function in functions:
                 if RESULTS.find(function, method, seed):
                     continue
