@@ -6,7 +6,6 @@ settings below, at the place where lists of methods shall show it.
 # ruff: noqa: F401, I001  (every import below is an entry of METHODS, in this order)
 
 from dsebo.methods.dsebo import DseboConfig
-from dsebo.methods.dse_cma_es import DseCmaEsConfig
 from dsebo.methods.random_search import RandomConfig
 from dsebo.methods.centre import CentreConfig
 from dsebo.methods.rembo import RemboConfig
@@ -24,6 +23,7 @@ from dsebo.methods.rducb import RducbConfig
 from dsebo.methods.dumbo import DumboConfig
 from dsebo.methods.lm_ma_es import LmMaEsConfig
 from dsebo.methods.dcem import DcemConfig
+from dsebo.methods.dse_cma_es import DseCmaEsConfig
 from dsebo.methods.bandits import BanditExtremeConfig
 from dsebo.methods.bandits import BanditCUcbConfig
 from dsebo.methods.bandits import BanditEpsilonGreedyConfig

@@ -155,8 +155,8 @@ class DseboConfig(GrowthConfig, SearchConfig):
 
     def strategy(self, budget: int) -> Strategy:
         """See `GrowthConfig.strategy`; with the variant, and what may end the growth."""
-        changes = {"variant": self.variant, "stop": self.stop, "probes": self.probes}
-        return replace(super().strategy(budget), **changes)
+        shared = super().strategy(budget)
+        return replace(shared, variant=self.variant, stop=self.stop, probes=self.probes)
 
     def surrogate(self) -> Surrogate:
         """The Gaussian process, before it has seen data."""
