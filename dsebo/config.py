@@ -110,6 +110,9 @@ class RunConfig(Frozen):
         method = given.get("method", METHOD)
         if method not in list(METHODS):
             raise ValueError(not_one_of("method", METHODS, method))
+        if given.get("batch", 1) != 1 and "batch" not in METHODS[method].model_fields:
+            label, got = METHODS[method].label, given["batch"]
+            raise ValueError(f"{label} proposes one point at a time: batch must be 1 (got {got!r}).")
         D = info.data["objective"].D if "objective" in info.data else 1000
         return {"method": method, **METHODS[method].complete(given, D)}
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from dsebo.config import RunConfig
+from dsebo.config import METHODS, RunConfig
 from dsebo.embedding import Array
 from dsebo.events import Evaluated, Event, Finished
+from dsebo.methods._growth import GrowthConfig
 from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
 from dsebo.text import count
 from dsebo.threads import one_thread
 from objectives.fields import ConfigError
-from objectives.own import Problem, UserFunction
+from objectives.own import Problem, UserFunction, check_calls, sent_to_processes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,8 @@ def minimize(
     seed: int = 1,
     method: str = "dsebo",
     callback: Callable[[Event], None] | None = None,
+    workers: int = 1,
+    timeout: float | None = None,
     **settings: Any,
 ) -> Result:
     """Minimise a black box of many variables, of which only a few may matter.
@@ -76,6 +79,9 @@ def minimize(
         seed: Same seed, same points.
         method: A name from `dsebo methods`. DSEBO is with our own rules unless `variant="paper"` is given.
         callback: Called with each event as it happens.
+        workers: How many points are proposed at once and evaluated side by side, each in a process of its
+            own. The same number of workers, the same points, whichever is evaluated first.
+        timeout: Seconds after which an evaluation has failed. One worker is then a process, too.
         **settings: Any field of the method's config, such as `beta=8` or `d_h=60`.
 
     Returns:
@@ -85,12 +91,17 @@ def minimize(
         raise ConfigError("bounds must be a (lower, upper) pair of numbers per variable.")
     problem = f if isinstance(f, Problem) else Problem(f, bounds if bounds is not None else ())
     lower, upper = problem.limits
+    check_calls(workers, timeout, least=1)
+    if workers > 1:
+        settings = {"batch": workers, **settings}
     budget, seed, config = checked_settings(method, lower.size, budget, seed, settings)
-    objective = UserFunction(problem.f, lower, upper)
+    pool = sent_to_processes(problem.f, workers) if workers > 1 or timeout is not None else None
+    objective = UserFunction(problem.f, lower, upper, pool, timeout)
     with one_thread():
         optimizer = config.build(lower.size, budget, seed)
     described = {"optimizer": config.model_dump(mode="json"), "budget": budget, "seed": seed}
-    runner = Runner(objective, optimizer, budget, described, config.warnings(budget))
+    warnings, batch = config.warnings(budget), config.points_at_once
+    runner = Runner(objective, optimizer, budget, described, warnings, batch=batch)
     events: list[Event] = []
     try:
         for event in iterate(runner):
@@ -102,6 +113,9 @@ def minimize(
             words = f"Interrupted after {count(runner.t, 'evaluation')}."
             ended = Finished(runner.t, INTERRUPTED, runner.best, runner.optimizer.d, runner.seconds, words)
             events.append(ended)
+    finally:
+        if pool is not None:
+            pool.close()
     return _result(runner, objective, events)
 
 
@@ -149,7 +163,8 @@ def checked_settings(
 ) -> tuple[int, int, MethodConfig]:
     """(budget, seed, the method's config), checked like any other run's."""
     ours = {"variant": "adaptive"} if method == "dsebo" else {}  # who brings a function wants its value
-    relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if method == "dsebo" else {}
+    grows = method in METHODS and issubclass(METHODS[method], GrowthConfig)
+    relative = {"alpha": RELATIVE_ALPHA, "alpha_mode": "relative"} if grows else {}
     if "alpha" in settings or "alpha_mode" in settings:
         relative = {}
     # A stand-in objective of the same D: everything else is checked as for a run of the paper's.

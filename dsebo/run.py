@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from time import perf_counter
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from dsebo.config import RunConfig
 from dsebo.events import Clipped, Evaluated, Event, Finished, Forked, Started
-from dsebo.methods.base import Optimizer
+from dsebo.methods.base import Candidate, Optimizer
 from dsebo.text import fork_changes
 from dsebo.threads import one_thread
 from objectives import Objective
@@ -41,13 +42,37 @@ def evaluate_once(objective: Objective, x: np.ndarray) -> tuple[float, str | Non
         with one_thread():
             return float(objective(x[None])[0]), None
     except Exception as error:  # a user's function may raise anything; the run goes on
-        return math.nan, f"{type(error).__name__}: {error}"
+        return math.nan, _in_words(error)
+
+
+def evaluate_at_once(objective: Objective, X: np.ndarray) -> list[tuple[float, str | None]]:
+    """As `evaluate_once` at each row of X (n, D), in their order; side by side where the objective can."""
+    values = objective.values_at_once(X)
+    if values is None:
+        return [evaluate_once(objective, x) for x in X]
+    return [(math.nan, _in_words(y)) if isinstance(y, Exception) else (y, None) for y in values]
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """A point that has been asked and evaluated, and is to be told."""
+
+    candidate: Candidate
+    y: float
+    error: str | None
+    seconds: float  # its share of asking and evaluating
+    seconds_eval: float
 
 
 class Runner:
     """One run, an evaluation at a time. Who calls `step` owns the loop.
 
-    `forks`: the configs of the forks that are still to come, the next one first.
+    `forks`: the configs of the forks that are still to come, the next one first. `batch`: how many points are
+    asked and evaluated together; they are still told one at a time, in their order.
     """
 
     def __init__(
@@ -58,9 +83,11 @@ class Runner:
         config: dict[str, Any],
         warnings: list[str] | None = None,
         forks: Sequence[RunConfig] = (),
+        batch: int = 1,
     ) -> None:
         self.objective, self.optimizer, self.budget = objective, optimizer, budget
         self.config, self.warnings, self.forks = config, warnings or [], list(forks)
+        self.batch, self._evaluated = batch, list[_Evaluated]()
         told = [float(y) for _, y in optimizer.state_dict()["data"]]
         self.t = len(told)
         self.lowest = min((y for y in told if math.isfinite(y)), default=math.inf)
@@ -78,13 +105,15 @@ class Runner:
         A fork that starts from nothing is its parent until it leaves it.
         """
         done = len(state["data"]) if state is not None else 0
-        optimizer = make_optimizer(config.at(done))
+        now = config.at(done)
+        optimizer = make_optimizer(now)
         if state is not None:
             optimizer.load_state_dict(state)
         plain = config.model_dump(mode="json")
         objective = make_objective(config)
         forks = [config.at(fork.at) for fork in config.forks if fork.at > done]
-        return cls(objective, optimizer, budget or config.budget, plain, config.warnings(), forks)
+        batch = now.optimizer.points_at_once
+        return cls(objective, optimizer, budget or config.budget, plain, config.warnings(), forks, batch)
 
     @property
     def failed(self) -> bool:
@@ -123,18 +152,19 @@ class Runner:
     def step(self) -> list[Event]:
         """One evaluation, and what it led to."""
         with one_thread():
-            began = perf_counter()
-            candidate = self.optimizer.ask()
-            asked = perf_counter()
-            true = self._evaluate(candidate.x)
-            evaluated = perf_counter()
-            y = true + self._noise(candidate.t)
+            if not self._evaluated:
+                self._evaluated = self._evaluate_next()
+            began, now = perf_counter(), self._evaluated.pop(0)
+            candidate, self.last_error = now.candidate, now.error
+            y = now.y + self._noise(candidate.t)
             told = self.optimizer.tell(candidate, y)
-        self._count(y, true)
+        self._count(y, now.y)
         led_to = told.events
         if self.forks and self.t == self.forks[0].forks[-1].at:
-            self.optimizer, led_to = take_fork(self.forks.pop(0), self.optimizer)
-        elapsed = perf_counter() - began
+            fork = self.forks.pop(0)
+            self.optimizer, led_to = take_fork(fork, self.optimizer)
+            self.batch, self._evaluated = fork.optimizer.points_at_once, []
+        elapsed = now.seconds + perf_counter() - began
         self.seconds += elapsed
         evaluation = Evaluated(
             t=candidate.t,
@@ -147,11 +177,29 @@ class Runner:
             seconds=elapsed,
             seconds_fit=candidate.seconds_fit,
             seconds_acq=candidate.seconds_acq,
-            seconds_eval=evaluated - asked,
+            seconds_eval=now.seconds_eval,
             error=self.last_error,
             z=candidate.z,
         )
         return [evaluation, *self._clipped(candidate.t, y), *led_to]
+
+    def _evaluate_next(self) -> list[_Evaluated]:
+        """Ask for the next points and evaluate them; of a batch, those that the budget has room for."""
+        began = perf_counter()
+        asked = [self.optimizer.ask()] if self.batch == 1 else self.optimizer.ask(self.batch)
+        chosen, asked = perf_counter(), asked[: self.budget - self.t]
+        values = (
+            evaluate_at_once(self.objective, np.stack([candidate.x for candidate in asked]))
+            if len(asked) > 1
+            else [evaluate_once(self.objective, asked[0].x)]
+        )
+        own = [candidate.seconds_fit + candidate.seconds_acq for candidate in asked]
+        each = (perf_counter() - chosen) / len(asked)
+        rest = max(0.0, chosen - began - sum(own)) / len(asked)  # of asking
+        return [
+            _Evaluated(candidate, y, error, seconds + rest + each, each)
+            for candidate, (y, error), seconds in zip(asked, values, own, strict=True)
+        ]
 
     def _clipped(self, t: int, y: float) -> list[Event]:
         """That the model takes this value for less, if it does."""

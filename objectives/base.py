@@ -87,6 +87,10 @@ class Objective(ABC):
             values = self.evaluate(torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64)))
         return np.asarray(values.numpy(), dtype=np.float64)
 
+    def values_at_once(self, x: NDArray[np.float64]) -> list[float | Exception] | None:
+        """The values at the rows of x, computed side by side, or why one failed; None: it cannot do that."""
+        return None
+
     def portrait(self, x: NDArray[np.float64]) -> object | None:
         """What a picture of the (D,) point shows, where this objective has one; `dsebo/charts` draws it."""
         return None

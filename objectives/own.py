@@ -94,8 +94,17 @@ class UserFunction(Objective):
     name = "user"
     dear = True
 
-    def __init__(self, f: Callable[[Array], Any], lower: Array, upper: Array) -> None:
+    def __init__(
+        self,
+        f: Callable[[Array], Any],
+        lower: Array,
+        upper: Array,
+        processes: Processes | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """`processes`: where f is called, if not here; a call that takes longer than `timeout` has failed."""
         self.f, self.lower, self.upper = f, lower, upper
+        self.processes, self.timeout = processes, timeout
         self.dimension = lower.size
 
     def to_units(self, x: Array) -> Array:
@@ -107,7 +116,18 @@ class UserFunction(Objective):
         import torch
 
         points = self.to_units(x.numpy())
-        return torch.tensor([as_number(self.f(point)) for point in points], dtype=torch.float64)
+        return torch.tensor([as_number(self._call(point)) for point in points], dtype=torch.float64)
+
+    def _call(self, point: Array) -> Any:
+        if self.processes is None:
+            return self.f(point)
+        return self.processes.call("call", point, timeout=self.timeout)
+
+    def values_at_once(self, x: Array) -> list[float | Exception] | None:
+        """Each in a process of its own, where there are any."""
+        if self.processes is None:
+            return None
+        return self.processes.call_each("call", list(self.to_units(x)), self.timeout)
 
 
 def as_number(value: Any) -> float:
@@ -122,6 +142,14 @@ def as_number(value: Any) -> float:
 
 
 # --- functions that this process may call ------------------------------------------------------------
+
+
+def check_calls(workers: int, timeout: float | None, least: int = 0) -> None:
+    """ConfigError where so many processes, or such a time-out, cannot be."""
+    if type(workers) is not int or not least <= workers <= MAX_WORKERS:
+        raise ConfigError(must("workers", f"a whole number from {least} to {MAX_WORKERS}", workers))
+    if timeout is not None and not (isinstance(timeout, numbers.Real) and 0 < timeout < float("inf")):
+        raise ConfigError(must("timeout", "a number of seconds above 0", timeout))
 
 
 @dataclass(frozen=True)
@@ -143,10 +171,7 @@ class Source:
     timeout: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.workers <= MAX_WORKERS:
-            raise ConfigError(must("workers", f"a whole number from 0 to {MAX_WORKERS}", self.workers))
-        if self.timeout is not None and not 0 < self.timeout < float("inf"):
-            raise ConfigError(must("timeout", "a number of seconds above 0", self.timeout))
+        check_calls(self.workers, self.timeout)
         if self.D is not None and not 1 <= self.D <= MAX_D:
             raise ConfigError(must("D", f"a whole number from 1 to {MAX_D}", self.D))
 
@@ -216,22 +241,37 @@ class Offered:
         """The number of variables."""
         return self.problem.limits[0].size
 
-    def call(self, point: Array) -> Any:
-        """f, here or in a process."""
-        if self.processes is None:
-            return self.problem.f(point)
-        return self.processes.call("call", point, timeout=self.source.timeout)
-
 
 class Caller:
     """What a process that evaluates has of a function."""
 
     def __init__(self, *source: Any) -> None:
-        self._problem = Source(*source).load()
+        self.f = Source(*source).load().f
 
     def call(self, point: Array) -> float:
         """f as a number."""
-        return as_number(self._problem.f(point))
+        return as_number(self.f(point))
+
+
+class SentCaller(Caller):
+    """The same of a function without a file of its own: it was pickled, with where its imports are found."""
+
+    def __init__(self, path: list[str], pickled: bytes) -> None:
+        import cloudpickle
+
+        sys.path += [folder for folder in path if folder not in sys.path]
+        self.f = cloudpickle.loads(pickled)
+
+
+def sent_to_processes(f: Callable[[Array], Any], workers: int) -> Processes:
+    """So many processes that call f, a lambda or closure too; ConfigError where it cannot be sent to them."""
+    import cloudpickle
+
+    try:
+        pickled = cloudpickle.dumps(f)
+    except Exception as error:  # whatever the function holds may refuse, in its own way
+        raise ConfigError(f"f cannot be sent to a process: {type(error).__name__}: {error}.") from None
+    return Processes("objectives.own:SentCaller", (sys.path, pickled), most=workers)
 
 
 _offered: dict[str, Offered] | None = None
@@ -329,7 +369,10 @@ class OwnFunction(UserFunction):
         known = None if config.unavailable() else offered()[config.name]
         unit = np.ones(config.D)
         lower, upper = (-unit, unit) if known is None else known.problem.limits
-        super().__init__(self._refuse if known is None else known.call, lower, upper)
+        if known is None:
+            super().__init__(self._refuse, lower, upper)
+        else:
+            super().__init__(known.problem.f, lower, upper, known.processes, known.source.timeout)
         self.config, self.name, self.noise = config, config.name, config.noise
         self.least = None if known is None else known.problem.minimum
 

@@ -10,12 +10,14 @@ import importlib
 import os
 import pickle
 import selectors
+import signal
 import struct
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -54,6 +56,8 @@ class Processes:
         self._environment = {**ONE_THREAD, **(environment or {})}
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
+        self._busy: set[_Process] = set()
+        self._ending = False
         self._places = nullcontext() if most is None else threading.BoundedSemaphore(most)
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
@@ -64,21 +68,52 @@ class Processes:
         with self._places:
             return self._call(method, arguments, timeout)
 
+    def call_each(self, method: str, arguments: Sequence[Any], timeout: float | None = None) -> list[Any]:
+        """What `call` returns for each of the arguments, all at once; what it raises stands in its place.
+
+        Interrupted, it ends the processes that are at work: nobody waits for them any more.
+        """
+        try:
+            with ThreadPoolExecutor(len(arguments)) as threads:
+                calls = [threads.submit(self.call, method, a, timeout=timeout) for a in arguments]
+                try:
+                    wait(calls)
+                except BaseException:
+                    self._end()
+                    raise
+        finally:
+            self._ending = False
+        return [call.exception() or call.result() for call in calls]
+
     def _call(self, method: str, arguments: tuple[Any, ...], timeout: float | None) -> Any:
         with self._lock:
             process = self._idle.pop() if self._idle else None
         if process is None or process.ended:
             process = _Process(self._start, self._environment)
         try:
+            with self._lock:
+                self._busy.add(process)
+                if self._ending:
+                    raise Lost("the evaluation was interrupted")
             worked, answer = process.ask((method, arguments), timeout)
         except BaseException:
             process.kill()
             raise
+        finally:
+            with self._lock:
+                self._busy.discard(process)
         with self._lock:
             self._idle.append(process)
         if not worked:
             raise answer
         return answer
+
+    def _end(self) -> None:
+        """Let the calls under way fail, now."""
+        with self._lock:
+            self._ending = True
+            for process in self._busy:
+                process.interrupt()
 
     def close(self) -> None:
         """End those that are idle."""
@@ -135,6 +170,10 @@ class _Process:
                 size -= len(part)
         return b"".join(parts)
 
+    def interrupt(self) -> None:
+        """Let the thread that waits for it see that it has ended."""
+        self._process.kill()
+
     def kill(self) -> None:
         """End it at once."""
         atexit.unregister(self.kill)
@@ -179,6 +218,7 @@ def _made(maker: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
 
 def serve() -> None:
     """Make the object, then answer calls until the parent is gone."""
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the parent, which ends this one
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a function prints is for people
     made: Any = None

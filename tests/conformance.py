@@ -7,12 +7,14 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event
 from dsebo.methods.base import Optimizer
 from dsebo.run import Runner
 from dsebo.threads import one_thread
+from objectives.fields import ConfigError
 
 D, D_E, BUDGET = 40, 4, 24
 
@@ -75,6 +77,7 @@ class Failing:
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.dimension, self.minimum = inner, inner.dimension, inner.minimum
+        self.values_at_once = inner.values_at_once
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return np.where(X[:, 1] > 0.1, np.nan, self.inner(X))
@@ -89,6 +92,24 @@ def failing(config: RunConfig, state: dict[str, Any] | None = None) -> Runner:
 def check_resume_with_failures(config: RunConfig) -> None:
     whole = history(play(failing(config)))
     for cut in (1, 6, 12, 20):
+        first = failing(config)
+        before = play(first, cut)
+        second = failing(config, through_json(first.state_dict()))
+        assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
+
+
+def check_batches(config: RunConfig) -> None:
+    """Three points at once, some of which fail: repeatable, also from the middle of a batch; or refused."""
+    if "batch" not in type(config.optimizer).model_fields:
+        with pytest.raises(ConfigError, match="one point at a time"):
+            new_optimizer(config).ask(2)
+        return
+    config = config.model_copy(update={"optimizer": config.optimizer.model_copy(update={"batch": 3})})
+    runner = failing(config)
+    whole = history(play(runner))
+    points = [row[1] for row in whole if isinstance(row, tuple)]
+    assert len(set(points)) == len(points)
+    for cut in (1, 5, 10):
         first = failing(config)
         before = play(first, cut)
         second = failing(config, through_json(first.state_dict()))
@@ -192,4 +213,5 @@ CHECKS = (
     check_all_equal_values,
     check_ask_twice,
     check_events_are_json,
+    check_batches,
 )

@@ -1,6 +1,12 @@
 """`minimize` on one's own function, in one's own units."""
 
 import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -184,3 +190,94 @@ def test_our_own_rules_unless_the_papers_are_asked_for() -> None:
     variants = [result.events[0].config["optimizer"]["variant"] for result in (ours, papers)]  # type: ignore[attr-defined]
     assert variants == ["adaptive", "paper"]
     assert ours.fun != papers.fun
+
+
+# --- several at once --------------------------------------------------------------------------------
+
+
+def slow_bowl(x: np.ndarray) -> float:
+    """The later a point of the batch, the sooner it may be there: it takes as long as its digits say."""
+    time.sleep(float(abs(x).sum() * 1e6 % 1) * 0.05)
+    return bowl(x)
+
+
+def test_workers_give_the_same_history_whichever_is_first() -> None:
+    first = minimize(slow_bowl, BOUNDS, budget=13, d_h=10, workers=3)
+    second = minimize(slow_bowl, BOUNDS, budget=13, d_h=10, workers=3)
+    here = minimize(bowl, BOUNDS, budget=13, d_h=10, batch=3)  # the same points, without processes
+    assert first.nfev == 13
+    for other in (second, here):
+        assert list(first.history["y"]) == list(other.history["y"])
+        assert all(np.array_equal(a, b) for a, b in zip(first.history["z"], other.history["z"], strict=True))
+    assert (first.history[["seconds", "seconds_eval"]] >= 0).all(axis=None)
+
+
+def test_failures_inside_a_batch_are_that_point_s_alone() -> None:
+    def f(x: np.ndarray) -> float:
+        if x[5] > 17.0:
+            raise ValueError("out of range")
+        if x[6] > 17.0:
+            os._exit(3)
+        return bowl(x)
+
+    result = minimize(f, BOUNDS, budget=12, method="random", workers=3)
+    history = result.history
+    assert history["failed"].any()
+    assert not history["failed"].all()
+    words = " ".join(history["error"].dropna())
+    assert "ValueError: out of range" in words
+    assert "Lost: the process of the evaluation ended with code 3" in words
+
+
+def test_an_evaluation_that_takes_too_long_has_failed_also_with_one_worker() -> None:
+    result = minimize(lambda x: time.sleep(60), BOUNDS, budget=2, timeout=0.2)
+    assert not result.success
+    assert "no value within 0.2 s" in result.message
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"workers": 0}, r"workers must be a whole number from 1 to 64 \(got 0\)"),
+        ({"workers": 2.5}, "workers must be a whole number from 1 to 64"),
+        ({"timeout": 0}, "timeout must be a number of seconds above 0"),
+        ({"workers": 4, "method": "sirbo"}, r"SIRBO proposes one point at a time: batch must be 1 \(got 4\)"),
+    ],
+)
+def test_workers_that_cannot_be_are_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        minimize(bowl, BOUNDS, budget=4, **given)
+
+
+def test_a_function_that_cannot_be_sent_to_a_process_is_refused() -> None:
+    lock = threading.Lock()
+    with pytest.raises(ConfigError, match="f cannot be sent to a process"):
+        minimize(lambda x: bowl(x) if lock else 0.0, BOUNDS, budget=4, workers=2)
+
+
+INTERRUPTED = """
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job has it ignored
+from dsebo import minimize
+
+def f(x):
+    if x[0] != 0.0:  # all but the first point, the centre, never end
+        print("evaluating", flush=True)
+        time.sleep(600)
+    return 1.0
+
+result = minimize(f, [(-1.0, 1.0)] * 20, budget=9, d_h=5, workers=2, timeout=500)
+print(result.message, flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_evaluations_of_a_batch_at_once() -> None:
+    script = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert script.stdout is not None
+    assert script.stdout.readline() == "evaluating\n"
+    script.send_signal(signal.SIGINT)
+    out, _ = script.communicate(timeout=60)
+    assert out.splitlines()[-1] == "Interrupted after 0 evaluations."
+    assert "Traceback" not in out

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from dsebo.config import RunConfig
-from dsebo.methods.dsebo import DseboConfig
+from dsebo.methods._growth import GrowthConfig
 from objectives import EmbeddedConfig, EmbeddedFunction
 from objectives.base import ObjectiveConfig
 from objectives.references import CENTRE
@@ -35,7 +35,7 @@ class Facts:
 def facts(config: RunConfig) -> Facts:
     """The derived facts of a setting."""
     of = config.optimizer
-    strategy = of.strategy(config.budget) if isinstance(of, DseboConfig) else None
+    strategy = of.strategy(config.budget) if isinstance(of, GrowthConfig) else None
     embedded = config.objective if isinstance(config.objective, EmbeddedConfig) else None
     reach, centre, minimum, note = _values(config.objective)
     return Facts(

@@ -47,6 +47,8 @@ def applies(config: RunConfig) -> None:
     """Raise NoFloor, with the reason, where a run has no floor that can be computed."""
     if not isinstance(config.optimizer, DseboConfig):
         raise NoFloor("The floor does not apply: only DSEBO has a shared embedding that is known.")
+    if config.optimizer.embeddings > 1:
+        raise NoFloor("The floor does not apply: the run tries several embeddings, and goes on in one.")
     objective = config.objective.build()
     if not objective.differentiable:
         raise NoFloor(f"The floor does not apply: {objective.name} has no gradients.")

@@ -8,7 +8,15 @@ from typing import Any
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
-from dsebo.events import Probed, RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
+from dsebo.events import (
+    Generation,
+    Probed,
+    RegionChanged,
+    RelevanceChanged,
+    Retrained,
+    StructureChanged,
+    WallsMet,
+)
 
 Event = Mapping[str, Any]
 ROW, GAP = 120, 90  # px, of a row and between two
@@ -163,9 +171,22 @@ def _probed(events: Sequence[Event]) -> Rows:
 
 
 def _region(events: Sequence[Event]) -> Rows:
-    first = events[0]
-    t, sizes = [1, *(event["t"] for event in events)], [event["length_to"] for event in events]
-    return [Lines("Size of the trust region, the box being 1", t, {"size": [first["length_from"], *sizes]})]
+    return [_from_first("Size of the trust region, the box being 1", events, "size", "length")]
+
+
+def _generations(events: Sequence[Event]) -> Rows:
+    spread = "Step size: how far a generation spreads"
+    values = "Best value of each generation, median (grey)"
+    return [
+        _from_first(spread, events, "step size", "sigma"),
+        _over_time(values, events, best="best", median="median"),
+    ]
+
+
+def _from_first(title: str, events: Sequence[Event], name: str, field: str) -> Lines:
+    """What each event changed, from what it was at the first evaluation."""
+    t, changed = [1, *(event["t"] for event in events)], [event[f"{field}_to"] for event in events]
+    return Lines(title, t, {name: [events[0][f"{field}_from"], *changed]})
 
 
 def _numbers(values: Sequence[Any]) -> list[str]:
@@ -185,4 +206,5 @@ _ROWS: dict[str, Callable[[Sequence[Event]], Rows]] = {
     StructureChanged.kind: _structure,
     Probed.kind: _probed,
     RegionChanged.kind: _region,
+    Generation.kind: _generations,
 }

@@ -39,7 +39,11 @@ Bounds = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", help="Processes that evaluate it; else the run does.", rich_help_panel=_OWN),
+    typer.Option(
+        "--workers",
+        help="Processes that evaluate it, several at once with --batch; else the run does.",
+        rich_help_panel=_OWN,
+    ),
 ]
 Timeout = Annotated[
     float | None,

@@ -23,6 +23,7 @@ from dsebo.methods.rducb import RducbConfig
 from dsebo.methods.dumbo import DumboConfig
 from dsebo.methods.lm_ma_es import LmMaEsConfig
 from dsebo.methods.dcem import DcemConfig
+from dsebo.methods.dse_cma_es import DseCmaEsConfig
 from dsebo.methods.bandits import BanditExtremeConfig
 from dsebo.methods.bandits import BanditCUcbConfig
 from dsebo.methods.bandits import BanditEpsilonGreedyConfig

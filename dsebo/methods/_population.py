@@ -28,6 +28,18 @@ class Distribution(ABC):
 State = TypeVar("State", bound=Distribution)
 
 
+def generation_event(t: int, now: Distribution, sigma_before: float, values: Array) -> Generation:
+    """That a generation of these values is complete, and where the distribution stands now."""
+    finite = values[np.isfinite(values)]
+    best, median = (finite.min(), np.median(finite)) if finite.size else (np.nan, np.nan)
+    number, sigma = now.generation, now.step_size
+    text = (
+        f"Evaluation {t}: generation {number}, best {best:.6g}, median {median:.6g}; "
+        f"step size {sigma_before:.3g} → {sigma:.3g}."
+    )
+    return Generation(t, number, sigma_before, sigma, float(best), float(median), text)
+
+
 class Population(Optimizer, Generic[State]):
     """A distribution of points, updated after each generation of `size` evaluations.
 
@@ -53,10 +65,18 @@ class Population(Optimizer, Generic[State]):
     def update(self, state: State, first: int, X: Array, y: Array) -> State:
         """The next distribution, its `generation` one more; at least one value is finite."""
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """The next point of the generation."""
         self.advance()
-        t = len(self.observed) + 1
+        return self._point(len(self.observed) + 1)
+
+    def next_points(self, q: int) -> list[Candidate]:
+        """The next q points of the generation, or as many as it still has: none needs another's value."""
+        self.advance()
+        n = len(self.observed)
+        return [self._point(n + 1 + i) for i in range(min(q, self.size - n % self.size))]
+
+    def _point(self, t: int) -> Candidate:
         x = np.clip(self.sample(self.state, stream(self.seed, t)), -1.0, 1.0)
         return Candidate(t, x, x)
 
@@ -79,15 +99,9 @@ class Population(Optimizer, Generic[State]):
         before = self.state.step_size
         self.advance()
         values = np.array(self.observed.values[-self.size :])
-        finite = values[np.isfinite(values)]
-        best, median = (finite.min(), np.median(finite)) if finite.size else (np.nan, np.nan)
-        number, sigma = self.state.generation, self.state.step_size
-        text = (
-            f"Evaluation {candidate.t}: generation {number}, best {best:.6g}, median {median:.6g}; "
-            f"step size {before:.3g} → {sigma:.3g}."
-        )
-        return [Generation(candidate.t, number, before, sigma, float(best), float(median), text)]
+        return [generation_event(candidate.t, self.state, before, values)]
 
     def load_own_state(self, state: object) -> None:
-        """Begin again; the next step goes through the generations."""
+        """Begin again, and go through the generations."""
         self.state = self.start(stream(self.seed, 0))
+        self.advance()

@@ -21,12 +21,13 @@ from dsebo.gp.acquisition import Proposal
 from dsebo.gp.designs import sobol, starting_point
 from dsebo.gp.surrogate import Surrogate
 from dsebo.gp.thompson import perturbations, sample_at
-from dsebo.methods._shared import ModelConfig, ModelOptimizer, n_init_setting, refit_setting
+from dsebo.methods._batches import BatchConfig
+from dsebo.methods._shared import ModelConfig, ModelLiar, n_init_setting, refit_setting
 from dsebo.methods.base import Array, Candidate, stream
 from objectives.fields import setting
 
 
-class RegionConfig(ModelConfig):
+class RegionConfig(BatchConfig, ModelConfig):
     """The trust region's own settings; lengths are in units of the box's side."""
 
     L_init: float = setting(0.8, "First length", symbol="L", gt=0, le=2)
@@ -151,7 +152,7 @@ def propose_inside(
     return Proposal(u, fitted - began, perf_counter() - fitted)
 
 
-class RegionOptimizer(ModelOptimizer):
+class RegionOptimizer(ModelLiar):
     """A local model around the best point of a region that doubles, halves and is given up.
 
     A method gives the failure tolerance and what follows a region that is given up.
@@ -162,11 +163,11 @@ class RegionOptimizer(ModelOptimizer):
     def __init__(self, config: RegionConfig, D: int, seed: int) -> None:
         super().__init__(D, seed)
         self.config = config
-        self.restart(0)
+        self.restart()
 
-    def restart(self, first: int) -> None:
-        """A new region, whose data begin with the evaluation of that index."""
-        self.first = first
+    def restart(self) -> None:
+        """A new region, whose data begin after what has been asked so far."""
+        self.first = len(self.observed) + len(self.pending)
         self.region, self.gp = Region(self.config.L_init), self.config.new_model()
 
     @property
@@ -182,7 +183,7 @@ class RegionOptimizer(ModelOptimizer):
         """A stored point in the space that the region is in now."""
         return z
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A starting point of the region, or the minimum of a Thompson sample inside it."""
         t, number = len(self.observed) + 1, len(self.observed) - self.first
         rng, n_init = stream(self.seed, t), self.config.n_init
@@ -200,6 +201,8 @@ class RegionOptimizer(ModelOptimizer):
         """Move the region; give it up below L_min."""
         before, config, tolerance = self.region, self.config, self.failure_tolerance
         if not np.isfinite(y):  # a failure spends budget, not patience
+            return []
+        if len(self.observed) <= self.first:  # asked together with the last point of the region before
             return []
         if len(self.observed) - self.first <= config.n_init:
             self.region = Region(before.length, best=min(y, before.best))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from copy import deepcopy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dsebo.gp.acquisition import AcquisitionSettings, log_expected_improvement, propose
 from dsebo.gp.designs import latin_hypercube, sobol, starting_point
 from dsebo.gp.surrogate import Score, Surrogate, SurrogateSettings
+from dsebo.methods._batches import Liar
 from dsebo.methods.base import Array, Candidate, MethodConfig, Optimizer, stream
 from dsebo.methods.cost import fits
 from objectives.fields import MAX_D, setting
@@ -152,7 +154,17 @@ class ModelOptimizer(Optimizer):
         self.gp.load_state_dict(state["surrogate"])
 
 
-class BoxBO(ModelOptimizer):
+class ModelLiar(Liar, ModelOptimizer):
+    """A method with one Gaussian process that proposes several points at once."""
+
+    def imagined(self) -> Self:
+        """See `Liar.imagined`."""
+        other = super().imagined()
+        other.gp = deepcopy(self.gp)
+        return other
+
+
+class BoxBO(ModelLiar):
     """Ordinary Bayesian optimization in a box; a method says which model, design and acquisition.
 
     z in [-1, 1]^d; the model sees u = (z + 1) / 2, as the authors' priors are for [0, 1]^d. d is None
@@ -180,7 +192,7 @@ class BoxBO(ModelOptimizer):
         """The acquisition, given the least standardised value so far: expected improvement."""
         return log_expected_improvement(best)
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A starting point, or the best point of the acquisition."""
         t, d = len(self.observed) + 1, self.d or self.D
         rng = stream(self.seed, t)

@@ -266,7 +266,7 @@ class ALEBO(ModelOptimizer):
             self._design = self.polytope.design(self.config.n_init, stream(self.seed, 1))
         return self._design
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A random point of the polytope, or the one with the largest expected improvement."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)

@@ -258,7 +258,7 @@ class BanditBO(Optimizer):
             return Choice(n, np.empty(0), "its first point")
         return self.config.choose(self.history(n), rng)
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """The next point of the chosen arm."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)

@@ -6,19 +6,22 @@ The caller owns the loop and evaluates the objective; an optimizer never sees it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsebo.events import Event
 from dsebo.methods.cost import BASE_BYTES, FIT_SHARE, NOT_MEASURED, Coefficients, Prediction
-from objectives.fields import Frozen
+from objectives.fields import ConfigError, Frozen, must
 
 Array = NDArray[np.float64]
 Family = Literal["DSEBO", "Methods", "Bandits", "Reference"]
+
+MAX_BATCH = 64  # points at once
 
 
 def stream(seed: int, t: int) -> np.random.Generator:
@@ -65,6 +68,12 @@ class Observations:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def copy(self) -> Observations:
+        """The same evaluations, to which others can be added."""
+        other = Observations()
+        other.points, other.values = list(self.points), list(self.values)
+        return other
 
     @property
     def any_finite(self) -> bool:
@@ -126,7 +135,7 @@ def outlier_cap(y: Array) -> float | None:
 class Optimizer(ABC):
     """One method at work on one run.
 
-    A method gives `ask`; `after` for what a value leads to; `own_state` and `load_own_state` for
+    A method gives `next_point`; `after` for what a value leads to; `own_state` and `load_own_state` for
     what its evaluations do not tell. Unless it says otherwise, its z is x itself.
     """
 
@@ -135,6 +144,7 @@ class Optimizer(ABC):
     def __init__(self, D: int, seed: int) -> None:
         self.D, self.seed = D, seed
         self.observed = Observations()
+        self.pending: list[Candidate] = []  # asked together and not told yet
 
     @property
     def d(self) -> int | None:
@@ -146,12 +156,51 @@ class Optimizer(ABC):
         """Whether the method has nothing more to ask, whatever the budget."""
         return False
 
+    @overload
+    def ask(self) -> Candidate: ...
+    @overload
+    def ask(self, q: int) -> list[Candidate]: ...
+    def ask(self, q: int | None = None) -> Candidate | list[Candidate]:
+        """The next point, or the next q at once. Asking again before `tell` gives the same.
+
+        Of points that were asked together, those that have not been told come first, whatever q is. A method
+        may give fewer than q: a population ends with its generation.
+        """
+        if q is None:
+            return self.pending[0] if self.pending else self.next_point()
+        if type(q) is not int or not 1 <= q <= MAX_BATCH:
+            raise ConfigError(must("q", f"a whole number from 1 to {MAX_BATCH}", q))
+        if not self.pending:
+            self.pending = self.next_points(q)
+        return list(self.pending)
+
     @abstractmethod
-    def ask(self) -> Candidate:
-        """The next point. Asking again before `tell` gives the same point."""
+    def next_point(self) -> Candidate:
+        """The next point; once more, the same one."""
+
+    def next_points(self, q: int) -> list[Candidate]:
+        """At most q points at once; ConfigError where the method has no way to choose several."""
+        if q == 1:
+            return [self.next_point()]
+        raise ConfigError(f"{type(self).__name__} proposes one point at a time: q must be 1 (got {q}).")
 
     def tell(self, candidate: Candidate, y: float) -> Told:
-        """Take the value of an asked point; NaN or infinity where its evaluation failed."""
+        """Take the value of an asked point; NaN or infinity where its evaluation failed.
+
+        Points that were asked together are told in their order, so that a history does not depend on which
+        of them was evaluated first.
+        """
+        if self.pending:
+            if candidate.t != self.pending[0].t:
+                raise ConfigError(
+                    f"Points that were asked together must be told in their order: evaluation "
+                    f"{self.pending[0].t} is next (got {candidate.t})."
+                )
+            del self.pending[0]
+        return self.learn(candidate, y)
+
+    def learn(self, candidate: Candidate, y: float) -> Told:
+        """Keep a value, and say what it led to."""
         self.observed.add(candidate.z, y)
         return Told(events=self.after(candidate, y))
 
@@ -201,12 +250,27 @@ class Optimizer(ABC):
         `state["data"]` is a list of (z, y), one for each evaluation; the rest is small and plain
         JSON. A store that keeps the evaluations anyway can leave "data" out and put it back.
         """
-        return {**self.own_state(), "data": self.observed.as_data()}
+        waiting = {"pending": [_packed(candidate) for candidate in self.pending]} if self.pending else {}
+        return {**self.own_state(), **waiting, "data": self.observed.as_data()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a `state_dict` of an optimizer with the same settings."""
         self.observed.load(state["data"])
         self.load_own_state(state)
+        first = len(self.observed) + 1
+        self.pending = [self._unpacked(t, plain) for t, plain in enumerate(state.get("pending", ()), first)]
+
+    def _unpacked(self, t: int, plain: dict[str, Any]) -> Candidate:
+        z, d = np.frombuffer(b64decode(plain["z"]), dtype="<f8").astype(np.float64), plain["d"]
+        if not np.isfinite(z).all() or not (d is None or 1 <= d <= z.size):
+            raise ValueError(f"The point of evaluation {t} is none.")
+        return Candidate(t, z, self.lift(z), d)
+
+
+def _packed(candidate: Candidate) -> dict[str, Any]:
+    """A point as plain JSON, to the last bit; z may be as long as x."""
+    z = b64encode(candidate.z.astype("<f8").tobytes()).decode()
+    return {"z": z, "d": candidate.d}
 
 
 class MethodConfig(Frozen, ABC):
@@ -229,6 +293,11 @@ class MethodConfig(Frozen, ABC):
     @abstractmethod
     def build(self, D: int, budget: int, seed: int) -> Optimizer:
         """The optimizer for D variables; `budget` is the one that its schedule is computed with."""
+
+    @property
+    def points_at_once(self) -> int:
+        """How many points are asked together; see `methods/_batches.py` for who can give several."""
+        return 1
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class BAxUS(RegionOptimizer):
     def _restart(self, t: int) -> Restarted:
         """No bin is left to split: a new region, from new points of the last subspace."""
         best = self.region.best
-        self.restart(len(self.observed))
+        self.restart()
         text = (
             f"Evaluation {t}: the region is below L_min at d = {self.d} = D; a new one starts from "
             f"{self.config.n_init} points. Best of the one given up {best:.6g}."

@@ -36,7 +36,7 @@ class Centre(Optimizer):
         """After one evaluation that did not fail."""
         return self.observed.any_finite
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """The centre."""
         t = len(self.observed) + 1
         z = np.array([float(t)])

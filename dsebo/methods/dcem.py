@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._population import Distribution, Population
-from dsebo.methods.base import LARGEST, Array, MethodConfig
+from dsebo.methods.base import LARGEST, Array
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting, whole_number
 
 
-class DcemConfig(MethodConfig):
+class DcemConfig(BatchConfig):
     """DCEM: the cross-entropy method with a soft choice of elites."""
 
     label = "DCEM"

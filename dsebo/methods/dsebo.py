@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
 from dsebo.embedding import SharedEmbedding
 from dsebo.events import Event, RegionChanged
-from dsebo.expansion import (
-    PROBED_IN,
-    AlphaMode,
-    Growth,
-    Progress,
-    Steps,
-    Strategy,
-    Variant,
-    after_evaluation,
-    converge,
-    count,
-    start,
-)
+from dsebo.expansion import PROBED_IN, Progress, Strategy, Variant, after_evaluation, converge, count, start
 from dsebo.gp.acquisition import (
     Proposal,
     kappa,
@@ -34,12 +23,15 @@ from dsebo.gp.acquisition import (
 )
 from dsebo.gp.isotropic import IsotropicSurrogate
 from dsebo.gp.surrogate import Kernel, LengthscalePrior, Lengthscales, Score, Surrogate, Targets
+from dsebo.methods._batches import Liar
+from dsebo.methods._growth import GrowthConfig
 from dsebo.methods._probes import Probes
 from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
+from dsebo.methods._trials import Trials
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole_number
+from objectives.fields import MAX_SEED, ConfigError, must, setting
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
@@ -53,7 +45,7 @@ AFTER_EXPANSION = 0.4  # at least, so that new dimensions are tried
 SUCCESSES, FAILURES = 3, 10  # in a row, after which it doubles or halves
 
 
-class DseboConfig(SearchConfig):
+class DseboConfig(GrowthConfig, SearchConfig):
     """DSEBO; the symbols are the paper's."""
 
     label = "DSEBO"
@@ -65,33 +57,13 @@ class DseboConfig(SearchConfig):
         "d_l": "the run has begun with it",
         "d_h": "S has been drawn with entries of variance 1/d_h",
         "embedding_seed": "S has been drawn with it",
+        "embeddings": "the run has begun with them",
     }
 
     method: Literal["dsebo"] = "dsebo"
     variant: Variant = setting("paper", "Variant")
     """As the paper describes the method; as its authors' code does it, which steps and waits differently and
     has another Gaussian process; or with our own rules, which no paper has and which end lower."""
-    beta: float = setting(12.0, "Expansion scale", symbol="β", gt=0, le=1e6)
-    """How cautious growth is. First step (d_h − d_l)/β, patience budget/2β. Large β: many small, impatient
-    steps. Try 1, 12, 32."""
-    d_l: int = setting(5, "First dimension", symbol="d_l", ge=1, le=MAX_D)
-    """Where the subspace starts. Small: the first evaluations learn much about little. Default 5."""
-    d_h: int = setting(100, "Largest dimension", symbol="d_h", ge=1, le=MAX_D)
-    """How far the subspace may grow. Below d_e the optimum is out of reach. Default min(D, 100)."""
-    alpha: float = setting(0.5, "Least gain", symbol="α", advanced=True, ge=0)
-    """What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of patience.
-    Compare it with the values of the function."""
-    alpha_mode: AlphaMode = setting("absolute", "Gain is measured", advanced=True)
-    """In units of the function, as a share of the spread of the values so far, or as a share of what this
-    subspace has gained."""
-    min_step: int = setting(0, "Least step", symbol="Δd_min", advanced=True, ge=0, le=MAX_D)
-    """The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good."""
-    growth: Growth = setting("patience", "Growth", advanced=True)
-    """When the subspace grows: as the paper has it, when patience runs out without a gain; or steadily, every
-    T evaluations, whatever they gained."""
-    steps: Steps = setting("last", "Step is scaled from", symbol="Δd", advanced=True)
-    """What k scales: the last step, as the paper has it, where 0 stays 0; or the first one, so that none dies
-    out."""
     stop: float = setting(0.0, "Stop below", symbol="τ", advanced=True, ge=0, le=1)
     """No more dimensions once two slopes in a row are below this share of the second largest. 0: grow on to
     d_h."""
@@ -126,6 +98,9 @@ class DseboConfig(SearchConfig):
     """What the Gaussian process is fitted to: values with mean 0 and variance 1, or with mean 0 only."""
     embedding_seed: int | None = setting(None, "Seed of the embedding", advanced=True, ge=0, le=MAX_SEED)
     """Draws S alone, to see another embedding in the same run. Empty: it follows the run's seed."""
+    embeddings: int = setting(1, "Embeddings", symbol="m", advanced=True, ge=1, le=16)
+    """How many embeddings are tried first: they share a tenth of the budget, and the one with the best value
+    goes on. Try 1, 4."""
 
     AUTHORS: ClassVar[dict[str, Any]] = {
         "kappa_scale": 1.0,
@@ -159,56 +134,29 @@ class DseboConfig(SearchConfig):
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
         """d_h = min(D, 100), d_l = 5 or d_h if that is less; what else belongs to the variant."""
-        d_h = given.get("d_h", min(D, 100))
-        d_l = min(5, max(1, whole_number(d_h) or 5))
         of_variant = {"authors": cls.AUTHORS, "adaptive": cls.ADAPTIVE}.get(str(given.get("variant")), {})
-        return {**of_variant, "d_l": d_l, "d_h": d_h, **given}
+        return {**of_variant, **super().complete(given, D)}
 
-    @field_validator("d_h")
+    @field_validator("embeddings")
     @classmethod
-    def _not_below_d_l(cls, d_h: int, info: ValidationInfo) -> int:
-        d_l = info.data.get("d_l")
-        if d_l is not None and d_l > d_h:
-            raise ValueError(f"d_l must be a whole number from 1 to d_h = {d_h} (got {d_l}).")
-        return d_h
+    def _without_probes(cls, embeddings: int, info: ValidationInfo) -> int:
+        if embeddings > 1 and info.data.get("probes"):
+            raise ValueError(f"embeddings must be 1 where there are probes (got {embeddings}).")
+        return embeddings
 
-    def check(self, D: int) -> None:
-        """d_h may not exceed D."""
-        if self.d_h > D:
-            raise ValueError(f"d_h must be a whole number from d_l = {self.d_l} to D = {D} (got {self.d_h}).")
-
-    def warnings(self, budget: int) -> list[str]:
-        """A first step of 0; a patience of the whole budget."""
-        texts = []
-        if self.beta > self.d_h - self.d_l and self.min_step == 0 and self.d_h > self.d_l:
-            texts.append(
-                f"β = {self.beta:g} is above d_h - d_l = {self.d_h - self.d_l}: the first step may "
-                f"be 0, and then the subspace never grows."
-            )
-        if budget / (2 * self.beta) >= budget:
-            texts.append(f"β = {self.beta:g} gives a patience of the whole budget or more.")
-        return texts
+    @property
+    def longest_point(self) -> int:
+        """The most coordinates that z can have."""
+        return self.d_h + (self.embeddings - 1) * self.d_l
 
     def build(self, D: int, budget: int, seed: int) -> DSEBO:
         """See `MethodConfig.build`."""
         return DSEBO(self, D, budget, seed)
 
     def strategy(self, budget: int) -> Strategy:
-        """The expansion strategy of a run of that budget."""
-        return Strategy(
-            self.d_l,
-            self.d_h,
-            self.beta,
-            budget,
-            self.alpha,
-            self.alpha_mode,
-            self.variant,
-            self.min_step,
-            self.growth,
-            self.steps,
-            self.stop,
-            self.probes,
-        )
+        """See `GrowthConfig.strategy`; with the variant, and what may end the growth."""
+        shared = super().strategy(budget)
+        return replace(shared, variant=self.variant, stop=self.stop, probes=self.probes)
 
     def surrogate(self) -> Surrogate:
         """The Gaussian process, before it has seen data."""
@@ -243,11 +191,11 @@ class DseboConfig(SearchConfig):
         points = 8 * budget * self.d_h
         kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
         more_samples = max(0, self.sample_bytes(budget) - DseboConfig().sample_bytes(budget))
-        memory = BASE_BYTES + 8 * D * self.d_h + points + kernel + more_samples
+        memory = BASE_BYTES + 8 * D * self.longest_point + points + kernel + more_samples
         return Prediction(self.embedding_seconds(D, budget) + modelling, memory)
 
 
-class DSEBO(Optimizer):
+class DSEBO(Liar):
     """Bayesian optimization in a random subspace that grows when progress stalls."""
 
     has_model: ClassVar[bool] = True
@@ -255,7 +203,9 @@ class DSEBO(Optimizer):
     def __init__(self, config: DseboConfig, D: int, budget: int, seed: int) -> None:
         super().__init__(D, seed)
         embedding_seed = seed if config.embedding_seed is None else config.embedding_seed
-        self.embedding = SharedEmbedding(D, config.d_h, stream(embedding_seed, 0))  # line 1
+        self.trials = Trials(config.embeddings, config.d_l, budget)
+        drawn, variance = stream(embedding_seed, 0), 1.0 / config.d_h
+        self.embedding = SharedEmbedding(D, config.longest_point, drawn, variance)  # line 1
         self.strategy = config.strategy(budget)
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = config.surrogate()
@@ -266,7 +216,7 @@ class DSEBO(Optimizer):
         self.starts_at_centre = config.first_point == "centre"
         self.region = Region(FIRST) if config.region else None
         self.probes: Probes | None = None  # once they have begun
-        self._padded, self._n_padded = np.zeros((0, config.d_h)), 0
+        self._padded, self._n_padded = np.zeros((0, config.longest_point)), 0
         self._fork_point: dict[str, Any] | None = None
 
     @property
@@ -274,28 +224,57 @@ class DSEBO(Optimizer):
         """Dimension of the current subspace."""
         return self.progress.d
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """Lines 10 and 11: the next z of the current subspace, embedded."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)
         if not self.observed.any_finite:  # t = 1 (again, while the first point fails)
             central = self.starts_at_centre and t == 1
             z = np.zeros(self.d) if central else rng.uniform(-1.0, 1.0, size=self.d)
+            z = self._spread(t, z)
             return Candidate(t, z, self.lift(z), self.d)
         if self.probes is not None and self.probes.include(t):
             z = self.probes.point(t, self.observed.points, self.strategy, self.d, self.seed)
             return Candidate(t, z, self.lift(z), self.d)
-        z, *seconds = self._propose((self._shared_data(), self.observed.values_for_model()), rng)
+        z, *seconds = self._propose(t, (self._shared_data(t), self.observed.values_for_model()), rng)
         return Candidate(t, z, self.lift(z), self.d, *seconds)
 
-    def _propose(self, data: tuple[Array, Array], rng: np.random.Generator) -> Proposal:
+    def _moved(self, t: int) -> np.ndarray | None:
+        """Which coordinates of z evaluation t may move; None: all d that there are."""
+        several = self.trials.embeddings > 1
+        return self.trials.active(t, self.d, self.observed.values) if several else None
+
+    def _spread(self, t: int, z: Array) -> Array:
+        """z of d coordinates among those that stay 0."""
+        moved = self._moved(t)
+        if moved is None:
+            return z
+        whole = np.zeros(moved.size)
+        whole[moved] = z
+        return whole
+
+    def _propose(self, t: int, data: tuple[Array, Array], rng: np.random.Generator) -> Proposal:
         """The best point of the acquisition over the box, or over the part of it that is trusted."""
-        box = self.progress.box
+        box, moved = self.progress.box, self._moved(t)
+        if moved is not None:
+            return self._propose_among(moved, data, rng)
         if self.region is None and self.acquisition == "bound":
             return propose_by_bound(self.surrogate, self.search, data, box, rng)
         Z, y = data
         centre, half = (0.0, box) if self.region is None else (Z[int(np.argmin(y))], self.region.length)
         low, high = np.clip(centre - half, -box, box), np.clip(centre + half, -box, box)
+        return propose(self.surrogate, self.search, self._score, data, (low, high), rng)
+
+    def _propose_among(
+        self, moved: np.ndarray, data: tuple[Array, Array], rng: np.random.Generator
+    ) -> Proposal:
+        """The same where some coordinates stay 0: around the best point of those that have them all 0."""
+        Z, y = data
+        own = ~Z[:, ~moved].any(axis=1)
+        centre = Z[own][int(np.argmin(y[own]))] if own.any() else np.zeros(moved.size)
+        half = 2.0 if self.region is None else self.region.length
+        box = self.progress.box
+        low, high = (np.where(moved, np.clip(centre + side, -box, box), 0.0) for side in (-half, half))
         return propose(self.surrogate, self.search, self._score, data, (low, high), rng)
 
     def _score(self, lowest: float) -> Score:
@@ -306,12 +285,14 @@ class DSEBO(Optimizer):
         expected = self.surrogate.target - gp.noise * gp.weights  # the posterior mean at the data
         return log_expected_improvement(float(expected.min()))
 
-    def tell(self, candidate: Candidate, y: float) -> Told:
+    def learn(self, candidate: Candidate, y: float) -> Told:
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
         self.observed.add(candidate.z, y)
         before, self._fork_point = self.progress, None
         if self.probes is not None and self.probes.include(candidate.t):
             return Told(before.T, before.count, self._take_probe(self.probes, candidate.t, y))
+        if candidate.t <= self.trials.last:
+            return Told(before.T, before.count, self._take_trial(candidate.t, y))
         if not np.isfinite(y):  # a failure spends budget, not patience
             return Told(before.T, before.count)
         moved = self._move_region(candidate.t, y)
@@ -325,18 +306,28 @@ class DSEBO(Optimizer):
         self._begin_probes(candidate.t)
         return Told(before.T, before.T, told)
 
-    def _begin_probes(self, t: int) -> None:
-        """After evaluation t, once the subspace is large enough."""
-        strategy = self.strategy
-        if strategy.probes and self.probes is None and self.d >= min(PROBED_IN, strategy.d_h):
-            self.probes = Probes(t + 1, strategy.probes, int(np.nanargmin(self.observed.values)))
+    def _take_trial(self, t: int, y: float) -> list[Event]:
+        """No patience is spent in the first phase; with its last value the embedding is chosen."""
+        self._see(y)
+        return [self.trials.chosen(self.observed.values)] if t == self.trials.last else []
 
-    def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
-        """No patience is spent; with the last one, it is known how far the subspace has to grow."""
+    def _see(self, y: float) -> None:
+        """Take a value for what is best and worst, and for nothing else."""
         now, region = self.progress, self.region
         if np.isfinite(y):
             self.progress = replace(now, best=min(now.best, y), worst=max(now.worst, y))
             self.region = region and replace(region, best=min(region.best, y))
+
+    def _begin_probes(self, t: int) -> None:
+        """After evaluation t, once the subspace is large enough."""
+        strategy = self.strategy
+        if strategy.probes and self.probes is None and self.d >= min(PROBED_IN, strategy.d_h):
+            first = t + 1 + len(self.pending)  # what was asked with the last point is no probe
+            self.probes = Probes(first, strategy.probes, int(np.nanargmin(self.observed.values)))
+
+    def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
+        """No patience is spent; with the last one, it is known how far the subspace has to grow."""
+        self._see(y)
         if probes.include(t + 1):
             return []
         event = probes.result(self.observed.values, self.strategy, self.d)
@@ -383,9 +374,10 @@ class DSEBO(Optimizer):
 
     def retrace(self, z: Array, y: float) -> Told:
         """The model is fitted as in `ask`; the search, most of the time, is left out."""
+        t = len(self.observed) + 1
         if self.observed.any_finite:
-            self.surrogate.update(self._shared_data(), self.observed.values_for_model())
-        return self.tell(Candidate(len(self.observed) + 1, z, z, self.d), y)
+            self.surrogate.update(self._shared_data(t), self.observed.values_for_model())
+        return self.tell(Candidate(t, z, z, self.d), y)
 
     def fork_point(self) -> dict[str, Any] | None:
         """At a convergence: the value counted, no step taken."""
@@ -406,16 +398,23 @@ class DSEBO(Optimizer):
         self.progress, event = converge(self.strategy, self.progress, t, decide, before.strategy)
         return [event, *self._enter(t, d)]
 
-    def _shared_data(self) -> Array:
-        """(n, d) every z so far, padded with zeros to the current subspace (Algorithm 3)."""
+    def imagined(self) -> Self:
+        """See `Liar.imagined`; S is shared."""
+        other = super().imagined()
+        other.surrogate, other._padded = deepcopy(self.surrogate), self._padded.copy()
+        return other
+
+    def _shared_data(self, t: int) -> Array:
+        """(n, d) every z so far, padded with zeros to the subspace of evaluation t (Algorithm 3)."""
         points, known = self.observed.points, len(self._padded)
         if len(points) > known:  # room for as many again: a row is written once, not at every step
-            more = np.zeros((max(64, len(points)), self.strategy.d_h))
+            more = np.zeros((max(64, len(points)), self._padded.shape[1]))
             self._padded = np.vstack([self._padded, more])
         for row in range(self._n_padded, len(points)):
             self._padded[row, : points[row].size] = points[row]
         self._n_padded = len(points)
-        return np.ascontiguousarray(self._padded[: len(points), : self.d])
+        moved = self._moved(t)
+        return np.ascontiguousarray(self._padded[: len(points), : self.d if moved is None else moved.size])
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z)."""
@@ -433,7 +432,7 @@ class DSEBO(Optimizer):
 
     def load_own_state(self, state: dict[str, Any]) -> None:
         """The inverse of `own_state`."""
-        self._padded, self._n_padded = np.zeros((0, self.strategy.d_h)), 0
+        self._padded, self._n_padded = np.zeros((0, self._padded.shape[1])), 0
         self.progress = Progress.from_json(state["progress"])
         self.surrogate.load_state_dict(state["surrogate"])
         if self.region is not None and "region" in state:  # a fork may have one where its parent has none

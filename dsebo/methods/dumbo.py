@@ -205,7 +205,7 @@ class DuMBO(Optimizer):
         self.n_fitted = 0
         self._step: Step | None = None
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A random point, or the one that this step's divisions agree on."""
         n, t = len(self.observed), len(self.observed) + 1
         rng = stream(self.seed, t)
@@ -276,11 +276,11 @@ class DuMBO(Optimizer):
         start = points[which, np.arange(self.D)]
         return agree(search, start, times, self.config.rounds, self.config.tolerance)
 
-    def tell(self, candidate: Candidate, y: float) -> Told:
-        """See `Optimizer.tell`; the chain goes on from where this step has left it."""
+    def learn(self, candidate: Candidate, y: float) -> Told:
+        """See `Optimizer.learn`; the chain goes on from where this step has left it."""
         if self._step is None or self._step.t != candidate.t:  # asked before it was stored
-            self.ask()
-        return super().tell(candidate, y)
+            self.next_point()
+        return super().learn(candidate, y)
 
     def after(self, candidate: Candidate, y: float) -> list[Event]:
         """The division of a step with a fit, and how the copies came to agree."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._embeddings import SignedBins, random_signs
 from dsebo.methods._shared import BoxBO, SubspaceConfig, n_init_setting
 from dsebo.methods.base import Array, stream
 from dsebo.methods.cost import Coefficients
 
 
-class HesboConfig(SubspaceConfig):
+class HesboConfig(BatchConfig, SubspaceConfig):
     """HeSBO: a count sketch, never clipped."""
 
     label = "HeSBO"

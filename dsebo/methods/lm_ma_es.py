@@ -15,13 +15,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._population import Distribution, Population
-from dsebo.methods.base import Array, MethodConfig, stream
+from dsebo.methods.base import Array, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 
-class LmMaEsConfig(MethodConfig):
+class LmMaEsConfig(BatchConfig):
     """LM-MA-ES: an evolution strategy with a few direction vectors."""
 
     label = "LM-MA-ES"

@@ -76,7 +76,7 @@ class MCTSVS(ModelOptimizer):
         """Fitted once for each subset."""
         return Surrogate(self.config.surrogate_settings(refit_every=1))
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A starting point, or the point of largest expected improvement on the subset."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)

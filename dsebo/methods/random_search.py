@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 
 from dsebo.gp.designs import MAX_SOBOL, SobolSequence
-from dsebo.methods.base import Array, Candidate, MethodConfig, Optimizer, stream
+from dsebo.methods._batches import BatchConfig, Liar
+from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 
-class RandomConfig(MethodConfig):
+class RandomConfig(BatchConfig):
     """Random search."""
 
     label = "Random search"
@@ -33,7 +34,7 @@ class RandomConfig(MethodConfig):
             raise ValueError(f"points = 'sobol' needs D = {MAX_SOBOL} or less (got D = {D}).")
 
 
-class RandomSearch(Optimizer):
+class RandomSearch(Liar):
     """Random points of the box. A point's z is its number: (seed, t) draws it again."""
 
     def __init__(self, config: RandomConfig, D: int, seed: int) -> None:
@@ -41,7 +42,7 @@ class RandomSearch(Optimizer):
         self.low = 0.0 if config.points == "upper-half" else -1.0
         self.sequence = SobolSequence(D, stream(seed, 0)) if config.points == "sobol" else None
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """The next point."""
         t = len(self.observed) + 1
         z = np.array([float(t)])

@@ -322,7 +322,7 @@ class RDUCB(Optimizer):
         self.n_fitted = 0
         self._told: tuple[int, int, float, Forest, Array, Array] | None = None
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A random point, or the least bound under this step's forest."""
         n, t = len(self.observed), len(self.observed) + 1
         rng = stream(self.seed, t)

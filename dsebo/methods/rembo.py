@@ -9,14 +9,15 @@ import numpy as np
 from dsebo.gp.acquisition import Proposal, log_expected_improvement, propose, propose_by_bound
 from dsebo.gp.designs import sobol, starting_point
 from dsebo.gp.surrogate import Surrogate
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._embeddings import GaussianEmbedding, Scale, clipping_warning, scale_setting
-from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, kappa_setting, n_init_setting
+from dsebo.methods._shared import ModelLiar, SubspaceConfig, kappa_setting, n_init_setting
 from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 
-class RemboConfig(SubspaceConfig):
+class RemboConfig(BatchConfig, SubspaceConfig):
     """REMBO; at DSEBO's scale it is DSEBO that never expands."""
 
     label = "REMBO"
@@ -52,7 +53,7 @@ class RemboConfig(SubspaceConfig):
         return clipping_warning(self.scale)
 
 
-class REMBO(ModelOptimizer):
+class REMBO(ModelLiar):
     """x = clip(A z) with one Gaussian A; a Gaussian process on z."""
 
     def __init__(self, config: RemboConfig, D: int, seed: int) -> None:
@@ -67,7 +68,7 @@ class REMBO(ModelOptimizer):
         """Dimension of z."""
         return self.config.d
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """Lines 4 and 5: the z that maximises the acquisition over the box, embedded."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)

@@ -14,6 +14,7 @@ import numpy as np
 from dsebo.events import Event, RelevanceChanged
 from dsebo.gp.saas import SaasHmc, map_mixture
 from dsebo.gp.surrogate import Kernel
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.base import Candidate, stream
 from dsebo.methods.cost import Coefficients, Prediction, fits
@@ -23,7 +24,7 @@ MATTERS = 5.0  # a variable with a shorter lengthscale than this matters
 WARN_ABOVE = 3600.0  # seconds
 
 
-class SaasboConfig(FullConfig):
+class SaasboConfig(BatchConfig, FullConfig):
     """SAASBO: few of all variables matter."""
 
     label = "SAASBO"

@@ -15,13 +15,14 @@ import numpy as np
 from dsebo.gp.acquisition import lower_bound
 from dsebo.gp.designs import latin_hypercube
 from dsebo.gp.surrogate import Score
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import BoxBO, FullConfig, fit_iterations_setting, n_init_setting
 from dsebo.methods.base import Array
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 
-class SboSeConfig(FullConfig):
+class SboSeConfig(BatchConfig, FullConfig):
     """SBO-SE: no prior, lengthscales started at √D."""
 
     label = "SBO-SE"

@@ -104,7 +104,7 @@ class SIRBO(ModelOptimizer):
         y = np.where(np.isfinite(y), y, np.nanmax(y))  # of these n: it must not change later
         return sliced_inverse_regression(X, y, self.config.d, self.config.ridge)
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A starting point, or the x with the least bound."""
         if (first := latin_start(self, self.config.n_init)) is not None:
             return first

@@ -50,7 +50,7 @@ class TuRBO(RegionOptimizer):
     def collapse(self, t: int) -> Restarted:
         """A new region, from new points."""
         best = self.region.best
-        self.restart(len(self.observed))
+        self.restart()
         text = (
             f"Evaluation {t}: the region is below L_min = {self.config.L_min:.3g}; a new one "
             f"starts from {self.config.n_init} points. Best of the one given up {best:.6g}."

@@ -207,7 +207,7 @@ class VAEBO(ModelOptimizer):
             self._trained = n, train(X, weights, own.d, own.kl_weight, own.train_steps, rng)
         return self._trained[1]
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A starting point, or what the best code decodes to."""
         if (first := latin_start(self, self.config.n_init)) is not None:
             return first

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.cost import Coefficients
 from objectives.fields import setting
 
 
-class VboConfig(FullConfig):
+class VboConfig(BatchConfig, FullConfig):
     """Vanilla Bayesian optimization: a prior that grows with √D."""
 
     label = "VBO"

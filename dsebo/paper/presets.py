@@ -43,8 +43,16 @@ def _both(
     return _preset(key, title, text, PAPER_BUDGET, axes), small
 
 
-def _preset(key: str, title: str, text: str, budget: int, axes: dict[str, list[Any]]) -> Preset:
-    base = {"objective": {"D": 1000}, "budget": budget}
+def _preset(
+    key: str,
+    title: str,
+    text: str,
+    budget: int,
+    axes: dict[str, list[Any]],
+    optimizer: dict[str, Any] | None = None,
+) -> Preset:
+    base: dict[str, Any] = {"objective": {"D": 1000}, "budget": budget}
+    base |= {} if optimizer is None else {"optimizer": optimizer}
     spec = ExperimentSpec.parse({"name": title, "base": base, "axes": axes, "seeds": _SEEDS})
     return Preset(key, title, text, spec, budget < PAPER_BUDGET)
 
@@ -92,5 +100,21 @@ PRESETS: tuple[Preset, ...] = (
         220,
         "Waiting for the slopes, or growing steadily: both on four functions, with 220 evaluations.",
         {"variant": ["paper", "adaptive"], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
+    ),
+    _preset(
+        "embeddings",
+        "Several embeddings",
+        "Several embeddings share the first tenth of the evaluations, and the best one goes on: does it pay?",
+        PAPER_BUDGET,
+        {"embeddings": [1, 2, 4], "function": list(PAPER_FUNCTIONS)},
+        {"variant": "adaptive"},
+    ),
+    _preset(
+        "embeddings-small",
+        "Several embeddings",
+        "One, two or four embeddings to begin with, on four functions, with 300 evaluations.",
+        300,
+        {"embeddings": [1, 2, 4], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
+        {"variant": "adaptive"},
     ),
 )

@@ -147,6 +147,8 @@ def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
     config = row.parsed
     if not isinstance(config.optimizer, DseboConfig):
         raise StoreError("Only DSEBO has a shared embedding: choose another run.")
+    if config.optimizer.embeddings > 1:
+        raise StoreError("This run tries several embeddings: only those with one can be shown.")
     if config.objective.D * config.optimizer.d_h > MOST_ENTRIES:
         raise StoreError("S is too large to be shown: at most 50 million entries.")
     table = schema.evaluation

@@ -168,7 +168,7 @@ def _imported(fields: Any, ours: bool) -> Imported:
 def _largest_subspace(config: RunConfig) -> int:
     """The most dimensions that a point of the run can have."""
     stages = (config.optimizer, config.at(0).optimizer)  # of a fork: from its start, and before
-    limits = [stage.d_h for stage in stages if isinstance(stage, DseboConfig)]
+    limits = [stage.longest_point for stage in stages if isinstance(stage, DseboConfig)]
     return max(limits, default=config.D)
 
 
@@ -249,7 +249,7 @@ class _TriedState:
         ]
 
 
-LATER = {"b_entered", "enough", "most"}  # what states of 0.1.0 lack: it has a default
+LATER = {"b_entered", "enough", "most", "pending"}  # what not every state has: there is a default
 
 
 def check_like(new: Any, saved: Any, D: int) -> None:
@@ -311,8 +311,9 @@ def _check_point(evaluation: EvaluationIn, config: RunConfig, place: tuple[int |
         raw = evaluation.point()
     except ValueError as error:
         raise Problem((*place, "z"), str(error)) from None
-    if raw is None or config.optimizer.method != "dsebo":
+    if raw is None or not isinstance(config.optimizer, DseboConfig):
         return
-    entries = len(raw) // int(evaluation.z_type[1])
-    if entries != evaluation.d:
+    entries, d = len(raw) // int(evaluation.z_type[1]), evaluation.d
+    spare = config.optimizer.longest_point - config.optimizer.d_h  # 0 in the blocks of other embeddings
+    if d is None or not d <= entries <= d + spare:
         raise Problem((*place, "z"), f"{entries} entries, but d = {evaluation.d}")

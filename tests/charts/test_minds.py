@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dsebo.charts.minds import mind_sketch
-from dsebo.events import RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
+from dsebo.events import Generation, RegionChanged, RelevanceChanged, Retrained, StructureChanged, WallsMet
 
 EVENTS = [
     (RelevanceChanged(5, (3, 7), (0.6, 0.3), 2, 50, ""), ["x3", "x7"], 2),
@@ -34,6 +34,16 @@ def test_a_trust_region_is_drawn_from_its_first_size_on() -> None:
     assert sketch is not None
     (line,) = sketch.figure().data
     assert (list(line.x), list(line.y)) == ([1, 12, 30], [0.8, 0.4, 0.8])
+
+
+def test_generations_are_drawn_by_their_step_size_and_values() -> None:
+    events = [Generation(8, 1, 0.3, 0.25, 4.0, 6.0, ""), Generation(16, 2, 0.25, 0.2, float("nan"), 5.0, "")]
+    sketch = mind_sketch([event.to_json() for event in events], 50)
+    assert sketch is not None
+    lines = {trace.name: (list(trace.x), list(trace.y)) for trace in sketch.figure().data}
+    assert lines["step size"] == ([1, 8, 16], [0.3, 0.25, 0.2])
+    assert lines["best"] == ([8, 16], [4.0, None])
+    assert lines["median"] == ([8, 16], [6.0, 5.0])
 
 
 def test_a_method_without_a_mind_has_no_chart() -> None:

@@ -47,7 +47,7 @@ class Toy(Optimizer):
         super().__init__(D, seed)
         self.stride = config.stride
 
-    def ask(self) -> Candidate:
+    def next_point(self) -> Candidate:
         """A step away from the best point."""
         t = len(self.observed) + 1
         rng = stream(self.seed, t)

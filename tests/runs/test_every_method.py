@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +16,21 @@ from dsebo.threads import one_thread
 from dsebo.transfer import export_json, import_bytes
 from tests.small import history, reference
 
+CASES: list[dict[str, Any]] = [
+    *({"method": method} for method in sorted(METHODS)),
+    {"method": "dsebo", "batch": 3, "d_h": 10},  # cut in the middle of a batch
+    {"method": "dsebo", "variant": "adaptive", "embeddings": 2, "d_h": 10, "d_l": 2},
+    {"method": "dse-cma-es", "batch": 3, "d_l": 1},
+    {"method": "turbo", "batch": 2, "n_init": 3},
+]
 
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_interrupted_twice_and_moved_to_another_store(store: Store, tmp_path: Path, method: str) -> None:
+
+@pytest.mark.parametrize("optimizer", CASES, ids=lambda case: "-".join(map(str, case.values())))
+def test_interrupted_twice_and_moved_to_another_store(
+    store: Store, tmp_path: Path, optimizer: dict[str, Any]
+) -> None:
     config = RunConfig.parse(
-        {"objective": {"name": "sphere", "D": 40, "d_e": 4}, "optimizer": {"method": method}, "budget": 9}
+        {"objective": {"name": "sphere", "D": 40, "d_e": 4}, "optimizer": optimizer, "budget": 9}
     )
     expected = reference(config)
     n = len(expected[0])

@@ -1,0 +1,57 @@
+"""What several embeddings are worth: `embeddings` = 1, 2, 4 with `adaptive`, 500 evaluations, D = 1000.
+
+`python -m benchmarks.embeddings run` makes the runs that are missing in results/embeddings.csv, seeds 11 to
+15; without `run` it prints means, and the geometric mean of the ratio to one embedding. `dsebo sweep --preset
+embeddings` is the same as an experiment, over seeds 1 to 10.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.results_file import ResultsFile
+from dsebo.config import RunConfig
+from dsebo.run import Runner
+
+RESULTS = ResultsFile("embeddings", ["embeddings", "function", "seed", "best", "seconds"], 3)
+FUNCTIONS, SEEDS = ("sphere", "rosenbrock", "levy"), range(11, 16)
+
+
+def measure(embeddings: int, function: str, seed: int) -> tuple[float, float]:
+    """(the best value, seconds)."""
+    optimizer = {"variant": "adaptive", "embeddings": embeddings}
+    runner = Runner.from_config(
+        RunConfig.parse({"objective": {"name": function}, "optimizer": optimizer, "seed": seed})
+    )
+    while not runner.done:
+        runner.step()
+    return runner.best, runner.seconds
+
+
+def run() -> None:
+    for seed, embeddings in [*((seed, m) for seed in SEEDS for m in (1, 4)), *((seed, 2) for seed in SEEDS)]:
+        for function in FUNCTIONS:
+            if RESULTS.find(embeddings, function, seed) is None:
+                best, seconds = measure(embeddings, function, seed)
+                RESULTS.add(embeddings, function, seed, f"{best:.8g}", f"{seconds:.1f}")
+
+
+def table() -> str:
+    runs = pd.read_csv(RESULTS.path)
+    one = runs[runs.embeddings == 1].set_index(["function", "seed"]).best
+    lines = [f"| embeddings | {' | '.join(FUNCTIONS)} | value over that of one |", "| --- |" + " ---: |" * 4]
+    for embeddings, own in runs.groupby("embeddings"):
+        means = [f"{own[own.function == name].best.mean():.3g}" for name in FUNCTIONS]
+        ratio = (own.set_index(["function", "seed"]).best / one).dropna()
+        better = f"{np.exp(np.log(ratio).mean()):.2f} (lower in {(ratio < 1).sum()} of {len(ratio)})"
+        lines.append(f"| {embeddings} | {' | '.join(means)} | {better} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["run"]:
+        run()
+    print(table())

@@ -1,0 +1,316 @@
+"""DSEBO beside what one would use instead: each at its defaults, D = 1000, 500 evaluations or 20 CPU minutes.
+
+`python -m benchmarks.field run` makes the runs that are missing in results/field.csv, one process at a time,
+the quick methods first, further seeds last; it can be stopped and started at will. `--methods` and
+`--functions` choose.
+`python -m benchmarks.field table` prints the table of the README. The packages: `pip install 'dsebo[field]'`.
+
+Seconds are CPU seconds of the whole process, one thread, without imports. A run ends with 1200 of them.
+Seed 1; methods that take less than 120 s also have seeds 2 and 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.results_file import ResultsFile
+
+Array = NDArray[np.float64]
+Evaluate = Callable[[Array], float]
+
+COLUMNS = [
+    "function",
+    "method",
+    "seed",
+    "n",
+    "best",
+    "best_60s",
+    "seconds",
+    "megabytes",
+    "ended",
+    "version",
+    "date",
+]
+RESULTS = ResultsFile("field", COLUMNS, 3)
+FUNCTIONS = ("sphere", "rosenbrock", "dixon-price")
+D, BUDGET, LIMIT, EARLY, QUICK = 1000, 500, 1200.0, 60.0, 120.0
+
+
+class Enough(BaseException):
+    """All evaluations or all seconds are spent. No library's `except Exception` stops it."""
+
+
+# -- the field: each drives `evaluate` over [-1, 1]^D until that raises -------------------------------------
+
+
+def ours(evaluate: Evaluate, seed: int, settings: dict[str, Any]) -> None:
+    from dsebo.config import RunConfig
+    from dsebo.run import make_optimizer
+    from dsebo.threads import one_thread
+
+    config = RunConfig.parse({"objective": {"D": D}, "optimizer": settings, "budget": BUDGET, "seed": seed})
+    optimizer = make_optimizer(config)
+    with one_thread():
+        while True:
+            candidate = optimizer.ask()
+            optimizer.tell(candidate, evaluate(candidate.x))
+
+
+def botorch_turbo(evaluate: Evaluate, seed: int) -> None:
+    from benchmarks.botorch_loops import turbo
+
+    turbo(evaluate, D, seed)
+
+
+def botorch_baxus(evaluate: Evaluate, seed: int) -> None:
+    from benchmarks.botorch_loops import baxus
+
+    baxus(evaluate, D, BUDGET, seed)
+
+
+def ax(evaluate: Evaluate, seed: int) -> None:
+    from ax.api.client import Client
+    from ax.api.configs import RangeParameterConfig
+
+    client = Client(random_seed=seed)
+    names = [f"x{i}" for i in range(D)]
+    client.configure_experiment(
+        parameters=[RangeParameterConfig(name=name, parameter_type="float", bounds=(-1, 1)) for name in names]
+    )
+    client.configure_optimization(objective="-y")
+    while True:
+        for index, point in client.get_next_trials(max_trials=1).items():
+            x = np.array([float(point[name]) for name in names])
+            client.complete_trial(trial_index=index, raw_data={"y": evaluate(x)})
+
+
+def optuna_sampler(evaluate: Evaluate, seed: int, sampler: str) -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(seed=seed))
+    while True:
+        trial = study.ask()
+        x = np.array([trial.suggest_float(f"x{i}", -1.0, 1.0) for i in range(D)])
+        study.tell(trial, evaluate(x))
+
+
+def cma_es(evaluate: Evaluate, seed: int) -> None:
+    """Mean and step size have no default: a uniform point and a fifth of the side, as its manual has them.
+
+    Without its `bounds`, which redraw a point up to 100 times: at D = 1000 that takes 10 s. It is clipped.
+    """
+    from cmaes import CMA
+
+    mean = np.random.default_rng(seed).uniform(-1.0, 1.0, size=D)
+    search = CMA(mean=mean, sigma=2.0 / 5.0, seed=seed)
+    while True:
+        points = [search.ask() for _ in range(search.population_size)]
+        search.tell([(x, evaluate(x)) for x in points])
+
+
+def scikit_optimize(evaluate: Evaluate, seed: int) -> None:
+    from skopt import Optimizer
+
+    search = Optimizer([(-1.0, 1.0)] * D, random_state=seed)
+    while True:
+        x = search.ask()
+        search.tell(x, evaluate(np.array(x)))
+
+
+def random_search(evaluate: Evaluate, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    while True:
+        evaluate(rng.uniform(-1.0, 1.0, size=D))
+
+
+# Name in the table, what drives it, the package it comes from; the quick ones first.
+FIELD: dict[str, tuple[Callable[[Evaluate, int], None], str]] = {
+    "random search": (random_search, "numpy"),
+    "DSEBO, adaptive": (lambda f, seed: ours(f, seed, {"variant": "adaptive"}), "dsebo"),
+    "DSEBO, paper": (lambda f, seed: ours(f, seed, {}), "dsebo"),
+    "BAxUS, ours": (lambda f, seed: ours(f, seed, {"method": "baxus"}), "dsebo"),
+    "TuRBO-1, ours": (lambda f, seed: ours(f, seed, {"method": "turbo"}), "dsebo"),
+    "CMA-ES (cmaes)": (cma_es, "cmaes"),
+    "Optuna, TPE": (lambda f, seed: optuna_sampler(f, seed, "TPESampler"), "optuna"),
+    "BAxUS, BoTorch loop": (botorch_baxus, "botorch"),
+    "TuRBO-1, BoTorch loop": (botorch_turbo, "botorch"),
+    "Optuna, GP": (lambda f, seed: optuna_sampler(f, seed, "GPSampler"), "optuna"),
+    "Ax": (ax, "ax-platform"),
+    "scikit-optimize": (scikit_optimize, "scikit-optimize"),
+}
+
+
+# -- one run, in a process of its own -----------------------------------------------------------------------
+
+
+def one(function: str, method: str, seed: int) -> None:
+    """Print a line of JSON for each evaluation, so that nothing is lost however the process ends."""
+    from dsebo.config import RunConfig
+    from dsebo.run import make_objective
+
+    objective = make_objective(RunConfig.parse({"objective": {"name": function, "D": D}}))
+    objective(np.zeros((1, D)))  # imports torch
+    drive, _ = FIELD[method]
+    _import_of(method)
+    n, best, began = 0, float("inf"), process_time()
+
+    def say() -> None:
+        line = {"n": n, "best": best, "seconds": process_time() - began, "megabytes": peak_megabytes()}
+        print(json.dumps(line), flush=True)
+
+    def evaluate(x: Array) -> float:
+        nonlocal n, best
+        y = float(objective(np.clip(np.asarray(x, dtype=float), -1.0, 1.0)[None])[0])
+        n, best = n + 1, min(best, y)
+        say()
+        if n >= BUDGET or process_time() - began >= LIMIT:
+            raise Enough
+        return y
+
+    def out_of_time(*_: object) -> None:
+        raise Enough
+
+    signal.signal(signal.SIGPROF, out_of_time)  # also in the middle of a step that would take an hour
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    try:
+        drive(evaluate, seed)
+    except Enough:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        say()
+
+
+def _import_of(method: str) -> None:
+    """What takes seconds to import, before the clock starts."""
+    package = FIELD[method][1]
+    modules = {
+        "ax-platform": "ax.api.client",
+        "botorch": "benchmarks.botorch_loops",
+        "dsebo": "dsebo.gp.surrogate",
+        "scikit-optimize": "skopt",
+    }
+    importlib.import_module(modules.get(package, package))
+
+
+def peak_megabytes() -> float:
+    """Of this process since it began, imports included."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+
+def measure(function: str, method: str, seed: int) -> dict[str, Any]:
+    """The row of one run; a run that dies has the values until then, and the last words of its error."""
+    single = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+    command = [sys.executable, "-m", "benchmarks.field", "one", function, method, str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **single})
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    last = lines[-1] if lines else {"n": 0, "best": float("nan"), "seconds": 0.0, "megabytes": float("nan")}
+    early = [line["best"] for line in lines if line["seconds"] <= EARLY]
+    if done.returncode:
+        words = (done.stderr.strip().splitlines() or ["no words"])[-1]
+        ended = f"failed: {words[:150]}"
+    else:
+        ended = "all" if last["n"] >= BUDGET else "limit"
+    return {
+        "function": function,
+        "method": method,
+        "seed": seed,
+        "n": last["n"],
+        "best": f"{last['best']:.8g}",
+        "best_60s": f"{early[-1]:.8g}" if early else "nan",
+        "seconds": f"{last['seconds']:.1f}",
+        "megabytes": f"{last['megabytes']:.0f}",
+        "ended": ended,
+        "version": _version(FIELD[method][1]),
+    }
+
+
+def _version(package: str) -> str:
+    return f"{package} {version(package)}"
+
+
+# -- all of them --------------------------------------------------------------------------------------------
+
+
+def run(methods: list[str], functions: list[str]) -> None:
+    from datetime import UTC, datetime
+
+    for seed in (1, 2, 3):
+        for method in methods:
+            for function in functions:
+                if RESULTS.find(function, method, seed):
+                    continue
+                first = RESULTS.find(function, method, 1)
+                quick = first and first["ended"] == "all" and float(first["seconds"]) < QUICK
+                if seed > 1 and not quick:
+                    continue
+                row = {**measure(function, method, seed), "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+                RESULTS.add(*(row[column] for column in COLUMNS))
+
+
+def table() -> str:
+    """In Markdown: the medians over the seeds there are."""
+    rows, lines = RESULTS.rows(), []
+    for function in FUNCTIONS:
+        lines += [
+            f"\n**{function}**\n",
+            "| | after 500 | after 60 s | CPU s | MB | seeds |",
+            "| --- | ---: | ---: | ---: | ---: | ---: |",
+        ]
+        mine = {m: [r for r in rows if r["function"] == function and r["method"] == m] for m in FIELD}
+        order = sorted((m for m in FIELD if mine[m]), key=lambda m: _median(mine[m], "best"))
+        lines += [_line(method, mine[method]) for method in order]
+    return "\n".join(lines)
+
+
+def _median(rows: list[dict[str, str]], column: str) -> float:
+    return float(np.median([float(row[column]) for row in rows]))
+
+
+def _line(method: str, rows: list[dict[str, str]]) -> str:
+    best, early, seconds, memory = (
+        _median(rows, column) for column in ("best", "best_60s", "seconds", "megabytes")
+    )
+    n = min(int(row["n"]) for row in rows)
+    short = "" if n >= BUDGET else f" (limit, after {n})"
+    if rows[0]["ended"].startswith("failed"):
+        short = f" (failed after {n})"
+    return f"| {method} | {best:.4g}{short} | {early:.4g} | {seconds:.0f} | {memory:.0f} | {len(rows)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="what", required=True)
+    runs = commands.add_parser("run")
+    runs.add_argument("--methods", default=";".join(FIELD), help="names of the table, apart by semicolons")
+    runs.add_argument("--functions", default=",".join(FUNCTIONS))
+    single = commands.add_parser("one")
+    single.add_argument("function")
+    single.add_argument("method")
+    single.add_argument("seed", type=int)
+    commands.add_parser("table")
+    given = parser.parse_args()
+    if given.what == "one":
+        one(given.function, given.method, given.seed)
+    elif given.what == "run":
+        run(given.methods.split(";"), given.functions.split(","))
+    else:
+        print(table())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The table of the field: what it marks, and that a benchmark goes on where it stopped."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import field
+from benchmarks.results_file import ResultsFile
+
+
+def row(**changes: str) -> dict[str, str]:
+    usual = {"best": "3", "best_60s": "5", "seconds": "100", "megabytes": "900", "n": "500", "ended": "all"}
+    return {**usual, **changes}
+
+
+def test_a_run_that_hit_the_limit_or_failed_is_marked() -> None:
+    assert field._line("Ax", [row()]) == "| Ax | 3 | 5 | 100 | 900 | 1 |"
+    assert "3 (limit, after 40)" in field._line("Ax", [row(n="40", ended="limit")])
+    assert "3 (failed after 7)" in field._line("Ax", [row(n="7", ended="failed: no memory")])
+
+
+def test_what_is_in_the_file_is_found_again(tmp_path: Path) -> None:
+    results = ResultsFile("some", ["method", "seed", "best"], 2)
+    results.path = tmp_path / "some.csv"
+    assert results.find("a, b", 1) is None
+    results.add("a, b", 1, "2.5")
+    results.add("a, b", 2, "3.5")
+    assert results.find("a, b", 2) == {"method": "a, b", "seed": "2", "best": "3.5"}
+    assert len(results.rows()) == 2
+
+
+def test_every_evaluation_is_told_and_the_last_one_ends_the_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field, "D", 40)
+    monkeypatch.setattr(field, "BUDGET", 3)
+    field.one("sphere", "random search", 1)
+    lines = [field.json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["n"] for line in lines] == [1, 2, 3, 3]
+    bests = [line["best"] for line in lines]
+    assert bests == sorted(bests, reverse=True)
+    assert np.isfinite(bests).all()
