@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -166,3 +167,18 @@ def test_a_class_without_code_or_token_is_not_started(
     shown = CliRunner().invoke(app, ["app", "--no-browser", *words])
     assert shown.exit_code != 0
     assert said in shown.stderr + str(shown.exception)
+
+
+def test_systemd_takes_the_documented_service(tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd is not installed: the service cannot be checked.")
+    documented = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "class.md").read_text(), re.DOTALL)
+    assert documented
+    words = documented[1].replace("/srv/dsebo/.venv/bin/dsebo", f"{sys.executable} -m dsebo")
+    assert CliRunner().invoke(app, ["app", "--class", "--no-browser", "--help"]).exit_code == 0
+    assert "-m dsebo app --class --no-browser\n" in words
+    unit = tmp_path / "dsebo.service"
+    unit.write_text(words)
+    done = subprocess.run([analyze, "verify", str(unit)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

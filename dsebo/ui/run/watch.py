@@ -208,8 +208,9 @@ def _chart(data: RunData, scale: Scale, key: str, drawing: dict[str, Any]) -> No
 def _ghost(row: RunRow, shown: Sequence[RunData] = ()) -> RunData | None:
     """The run to draw behind it: that of the address, else its own; None where it is gone or `shown`."""
     run_id = st.session_state.get(GHOST) or row.ghost
+    drawn = {row.id, *(run.row.id for run in shown)}
     try:
-        ghost = None if run_id in (None, row.id, *(run.row.id for run in shown)) else _data(run_id)
+        ghost = None if run_id is None or run_id in drawn else _data(run_id)
     except StoreAway:
         raise
     except StoreError:
