@@ -65,15 +65,22 @@ def _base() -> str:
 
 def _visit(address: str) -> None:
     """Open the first page, so that the store is open and what is loaded at its first use has been."""
-    asked, done = BackMsg(), ForwardMsg.FINISHED_SUCCESSFULLY
+    asked = BackMsg()
     try:
-        asked.rerun_script.query_string = urlencode({"join": Settings.load().join_code})
+        code = Settings.load().join_code
+        asked.rerun_script.query_string = urlencode({"join": code}) if code else ""
         with connect(address, max_size=None, user_agent_header=session.OURSELVES) as socket:
             socket.send(asked.SerializeToString())
-            while ForwardMsg.FromString(socket.recv(timeout=60)).script_finished != done:
+            while not _is_last(ForwardMsg.FromString(socket.recv(timeout=60))):
                 pass
     except (OSError, WebSocketException, ConfigError) as error:  # a reader will see the page, or why not
         _log.info("The first page was not opened ahead of time: %s", error)
+
+
+def _is_last(message: ForwardMsg) -> bool:
+    """Whether the script has run to its end."""
+    ended = message.WhichOneof("type") == "script_finished"
+    return ended and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
 
 if __name__ == "__main__":

@@ -54,10 +54,13 @@ def server(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     process.wait()
 
 
-def test_it_answers_on_loopback_and_ends_on_ctrl_c(server: subprocess.Popen[str], port: int) -> None:
+def test_it_answers_on_loopback_and_ends_on_ctrl_c(
+    server: subprocess.Popen[str], port: int, tmp_path: Path
+) -> None:
     wait_for(lambda: health(port), 60)
     with socket.socket() as elsewhere:  # 127.0.0.2 is this machine too, but not the address it listens on
         assert elsewhere.connect_ex(("127.0.0.2", port)) != 0
+    wait_for((tmp_path / "data" / "dsebo" / "runs.db").is_file, 60)  # it has opened its first page by itself
     server.send_signal(signal.SIGINT)
     said, _ = server.communicate(timeout=60)
     assert server.returncode == 0, said
