@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NoReturn
@@ -73,9 +73,14 @@ def progress_bar() -> Progress:
     )
 
 
-def watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
-    """Show a run to its end; the exit code says how it ended."""
-    state = _print_json(events) if as_json else _show_live(events, config)
+def watch(
+    events: Iterator[Event], config: RunConfig, as_json: bool, concluded: Callable[[], str] = str
+) -> None:
+    """Show a run to its end; the exit code says how it ended.
+
+    `concluded`: what it amounts to, for a run that was carried on, whose beginning is not among the events.
+    """
+    state = _print_json(events) if as_json else _show_live(events, config, concluded)
     if state == INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if state == "failed":
@@ -106,7 +111,7 @@ def _interrupted(last: Event | None) -> Finished:
     return Finished(last.t, INTERRUPTED, last.best, last.d, 0.0, text)
 
 
-def _show_live(events: Iterator[Event], config: RunConfig) -> str:
+def _show_live(events: Iterator[Event], config: RunConfig, concluded: Callable[[], str]) -> str:
     """A progress bar with best value, dimension and time left; how the run ended."""
     console = Console()
     last: Evaluated | None = None
@@ -122,9 +127,9 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
                     last = event
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    concluded = conclude([*told, *([last] if last else [])])
                     failed = event.state == "failed"
-                    words = event.text if failed else concluded or event.text
+                    amounts_to = "" if failed else conclude([*told, *([last] if last else [])]) or concluded()
+                    words = amounts_to or event.text
                     console.print(words, highlight=False, markup=False)
                     return event.state
                 else:
