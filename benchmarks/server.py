@@ -15,9 +15,9 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]  # of Chrom
 
 
 class Server:
-    """The app on a free port, with a store of its own or that at `url`."""
+    """The app on a free port, with a store of its own or that at `url`; or another script of Streamlit's."""
 
-    def __init__(self, folder: str, url: str = "") -> None:
+    def __init__(self, folder: str, url: str = "", script: str = "") -> None:
         self.database = f"{folder}/runs.db"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -31,9 +31,9 @@ class Server:
         command = [
             sys.executable,
             "-m",
-            "dsebo.ui.serve",
+            "streamlit" if script else "dsebo.ui.serve",
             "run",
-            "app.py",
+            script or "app.py",
             "--server.port",
             str(self.port),
             "--server.address",

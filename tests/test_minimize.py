@@ -175,7 +175,7 @@ def test_one_outlier_does_not_blind_the_model() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("method", ["dcem", "bandit-softmax"])
+@pytest.mark.parametrize("method", ["dcem", "bandit-softmax", "bandit-ucb-e"])
 def test_values_near_the_largest_number(method: str) -> None:
     chance = np.random.default_rng(1)
     result = minimize(lambda x: 1.7e308 * chance.uniform(-1.0, 1.0), BOUNDS, budget=45, method=method)

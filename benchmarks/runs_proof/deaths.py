@@ -183,7 +183,7 @@ def _away(kind: str, url: str, times: Sequence[Callable[[], None]], folder: Path
     for config, run_id in zip(configs, ids, strict=True):
         wait_state(store, run_id, "finished", seconds=300)
         assert history(store, run_id) == reference(config)
-    assert background.join() == "finished"
+    assert background.join(600.0) == "finished"
     check_histories(store, sweep)
     assert store.count_runs() == before + len(ids) + sweep.total, "a run was lost or doubled"
     last = dashboard.close()

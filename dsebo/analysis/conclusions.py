@@ -1,14 +1,16 @@
-"""What a run amounts to, in words: the same sentences on the page, in the terminal and in a report.
+"""What a run amounts to, in words: the same sentences on the page, in the terminal, a notebook and a report.
 
 A decision is told by `dsebo.expansion.describe`, an experiment or a race by `dsebo.experiments.findings`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dsebo.events import Converged, Evaluated, Event, Started
 from dsebo.text import count, number, spelled
 
 Change = Mapping[str, Any]  # an `expanded` or `converged` event as the store keeps it
@@ -62,10 +64,32 @@ def ending_of(
         at_centre=at_centre,
         minimum=minimum,
         d=last.get("d"),
-        d_e=config["objective"].get("d_e"),
+        d_e=config.get("objective", {}).get("d_e"),  # a function of one's own has none
         d_h=config["optimizer"].get("d_h"),
         changes=changes,
         reachable=reachable or {},
+    )
+
+
+def conclude(events: Iterable[Event]) -> str:
+    """What a run amounts to, from its events: `conclude(run(config))`, `conclude(minimize(f, box).events)`.
+
+    Empty where it was carried on and its beginning is not at hand.
+    """
+    started, last, changes = None, None, []
+    for event in events:
+        if isinstance(event, Started):
+            started = event
+        elif isinstance(event, Evaluated):
+            last = event
+        elif isinstance(event, Converged):
+            changes.append(event.to_json())
+    if started is None or started.t or last is None:
+        return ""
+    evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
+    config = started.config
+    return conclude_run(
+        ending_of(config, evaluated, changes, started.at_centre, started.minimum, config["budget"])
     )
 
 

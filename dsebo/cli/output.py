@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dsebo.analysis.conclusions import conclude_run, ending_of
+from dsebo.analysis.conclusions import conclude
 from dsebo.config import RunConfig
-from dsebo.events import Converged, Evaluated, Event, Finished, Started
+from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.text import brief, without_controls
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -73,9 +73,14 @@ def progress_bar() -> Progress:
     )
 
 
-def watch(events: Iterator[Event], config: RunConfig, as_json: bool) -> None:
-    """Show a run to its end; the exit code says how it ended."""
-    state = _print_json(events) if as_json else _show_live(events, config)
+def watch(
+    events: Iterator[Event], config: RunConfig, as_json: bool, concluded: Callable[[], str] = str
+) -> None:
+    """Show a run to its end; the exit code says how it ended.
+
+    `concluded`: what it amounts to, for a run that was carried on, whose beginning is not among the events.
+    """
+    state = _print_json(events) if as_json else _show_live(events, config, concluded)
     if state == INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
     if state == "failed":
@@ -106,12 +111,11 @@ def _interrupted(last: Event | None) -> Finished:
     return Finished(last.t, INTERRUPTED, last.best, last.d, 0.0, text)
 
 
-def _show_live(events: Iterator[Event], config: RunConfig) -> str:
+def _show_live(events: Iterator[Event], config: RunConfig, concluded: Callable[[], str]) -> str:
     """A progress bar with best value, dimension and time left; how the run ended."""
     console = Console()
     last: Evaluated | None = None
-    started: Started | None = None
-    changes: list[dict[str, Any]] = []
+    told: list[Event] = []
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     try:
         first = next(events)  # a run that cannot be resumed says so here, before anything is shown
@@ -123,31 +127,17 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
                     last = event
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    concluded = _conclusion(config, started, last, changes)
                     failed = event.state == "failed"
-                    words = event.text if failed else concluded or event.text
+                    amounts_to = "" if failed else conclude([*told, *([last] if last else [])]) or concluded()
+                    words = amounts_to or event.text
                     console.print(words, highlight=False, markup=False)
                     return event.state
                 else:
-                    started = event if isinstance(event, Started) else started
-                    changes += [event.to_json()] if isinstance(event, Converged) else []
+                    told.append(event)
                     _print_other(console, event)
     except KeyboardInterrupt:
         console.print(_interrupted(last).text, highlight=False, markup=False)
     return INTERRUPTED
-
-
-def _conclusion(
-    config: RunConfig, started: Started | None, last: Evaluated | None, changes: list[dict[str, Any]]
-) -> str:
-    """What the run amounts to; empty where it was carried on and its beginning is not at hand."""
-    if started is None or started.t or last is None:
-        return ""
-    evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
-    plain = config.model_dump(mode="json")
-    return conclude_run(
-        ending_of(plain, evaluated, changes, started.at_centre, started.minimum, config.budget)
-    )
 
 
 def _describe(config: RunConfig) -> str:

@@ -83,7 +83,7 @@ def resume_command(
         row = store.get_run(run_id)
         config = store.config(row.id).model_copy(update={"budget": row.budget})  # it may have been raised
         try:
-            watch(resumed_run(store, row.id), config, as_json)
+            watch(resumed_run(store, row.id), config, as_json, lambda: _conclusion(store, row.id))
         except typer.Exit as ended:
             if ended.exit_code == EXIT_INTERRUPTED:
                 _say_id(row.id)
@@ -113,7 +113,14 @@ def fork_command(
         _check_limits(store, fork.config, fork.budget, fork.at)
         _say_before(fork.config, fork.budget, yes)
         config = fork.config.model_copy(update={"budget": fork.budget})
-        watch(forked_run(fork, store, name, on_id=_say_id), config, as_json)
+        ids: list[str] = []
+
+        def say_id(run_id: str) -> None:
+            ids.append(run_id)
+            _say_id(run_id)
+
+        events = forked_run(fork, store, name, on_id=say_id)
+        watch(events, config, as_json, lambda: _conclusion(store, ids[0]))
 
 
 def _resume_all(store: Store) -> None:
@@ -144,6 +151,12 @@ def _resume_all(store: Store) -> None:
         manager.close()
     if failed or refused:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _conclusion(store: Store, run_id: str) -> str:
+    from dsebo.runs.data import read_run  # pandas
+
+    return read_run(store, run_id).conclusion
 
 
 def _say_id(run_id: str) -> None:

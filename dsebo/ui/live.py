@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -45,10 +47,14 @@ export default function () {
 
 _FETCH = """
 export default function ({ data }) {
-  if (window.dseboLibrary) return;
-  window.dseboLibrary = document.createElement("script");
-  window.dseboLibrary.src = data;
-  document.head.appendChild(window.dseboLibrary);
+  window.dseboFetched = window.dseboFetched || new Set();
+  for (const place of data) {
+    if (window.dseboFetched.has(place)) continue;
+    window.dseboFetched.add(place);
+    const script = document.createElement("script");
+    script.src = place;
+    document.head.appendChild(script);
+  }
 }
 """
 
@@ -75,12 +81,30 @@ def plotly_js() -> str:
     return (files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
 
+# Where our own server (`ui.front`) has the library; empty where Streamlit serves the script by itself.
+library_places: tuple[str, ...] = ()
+
+
 @cache
-def _library_source() -> bytes:
+def library() -> dict[str, bytes]:
+    """Our code and plotly.js, by file: a name is another when what the file holds is.
+
+    plotly.js is a function that is called when the first chart is drawn: it takes a second. The brackets
+    around it let the browser compile it beside everything else, as it then expects the call.
+    """
     ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js", "symbols.js")]
     known = {"everywhere": explained(GLOSSARY), "section5": explained(SECTION_5)}
     glossary = f"window.dseboGlossary = {json.dumps(known)};"
-    return "\n".join([plotly_js(), "(function () {", theme.script(), glossary, *ours, "})();"]).encode()
+    # The factory within is called as well, but has no brackets.
+    plotly = re.sub(
+        r"this, \(\) => \{(.*)\}\)\);\s*$", r"this, (() => {\1})));", plotly_js(), flags=re.DOTALL
+    )
+    sources = {
+        "dsebo": "\n".join(["(function () {", theme.script(), glossary, *ours, "})();"]),
+        "plotly": f"window.dseboPlotly = (() => {{\n{plotly}\n}});",
+    }
+    contents = {name: source.encode() for name, source in sources.items()}
+    return {f"{name}-{hashlib.sha256(data).hexdigest()[:16]}.js": data for name, data in contents.items()}
 
 
 @cache
@@ -100,15 +124,20 @@ def icon() -> str:
 def load() -> None:
     """Give the page its style, and its library: plotly.js and ours.
 
-    The library is a file that the browser fetches beside the page: as a component's own code it would
+    The library are files that the browser fetches beside the page: as a component's own code it would
     come before the first words, and take seconds to get through.
     """
     with st.container(key="page-style"):
         st.html(f"<style>{_read('style.css')}</style>")
+    _component("library", js=_FETCH)(key="library", data=list(library_places or _as_media()), height=1)
+
+
+def _as_media() -> list[str]:
+    """Give the library to Streamlit's own server; where it is."""
     files = runtime.get_instance().media_file_mgr
-    place = files.add(_library_source(), "text/javascript", "library", "dsebo.js")
     base = st.get_option("server.baseUrlPath").strip("/")
-    _component("library", js=_FETCH)(key="library", data=f"/{base}{place}" if base else place, height=1)
+    places = [files.add(data, "text/javascript", name, name) for name, data in library().items()]
+    return [f"/{base}{place}" if base else place for place in places]
 
 
 def deny_not_found() -> None:
@@ -116,7 +145,7 @@ def deny_not_found() -> None:
     _component("deny_not_found", js=_DENY_NOT_FOUND)(key="deny_not_found", height=1)
 
 
-def live_chart(figure: Frame | go.Figure, key: str) -> int | None:
+def live_chart(figure: Frame | go.Figure | theme.Sketch, key: str) -> int | None:
     """Show a figure; returns the t of a convergence that was just clicked.
 
     What many look at, or again and again, is a frame from `SHARED.figure`.

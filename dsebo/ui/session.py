@@ -6,6 +6,8 @@ import logging
 import re
 import threading
 import time
+from functools import cache
+from pathlib import Path
 from urllib.parse import urlencode, urljoin
 
 import streamlit as st
@@ -15,6 +17,7 @@ from dsebo.runs.admission import Admission, Guesses, client_address
 from dsebo.runs.machine import measure_once
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings, raise_open_files
+from dsebo.store.database import resolve
 from dsebo.store.errors import NotAllowed, StoreAway, StoreError
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.schema import BUNDLED
@@ -22,6 +25,7 @@ from dsebo.store.store import Store
 from dsebo.text import plain
 
 COOKIE = "dsebo_owner"
+OURSELVES = "dsebo"  # who opens the first page ahead of all readers (`ui.serve`)
 QR_PIXELS = 240
 QUIET_SECONDS = 4.0  # after the imports, until the machine is measured: the first page has come by then
 _log = logging.getLogger(__name__)
@@ -51,9 +55,14 @@ def _resource() -> RunManager:
     return _manager
 
 
-@st.cache_resource(show_spinner=False)
 def get_ready() -> None:
-    """Once the first page stands: load what the first run needs, which takes seconds."""
+    """Once a reader's first page stands: load what the first run needs, which takes seconds."""
+    if st.context.headers.get("User-Agent") != OURSELVES:
+        _load_engine()
+
+
+@st.cache_resource(show_spinner=False)
+def _load_engine() -> None:
     threading.Thread(target=_import_engine, name="dsebo-imports", daemon=True).start()
 
 
@@ -97,6 +106,24 @@ def is_untouched() -> bool:
     """Whether the store holds nothing but what came with the package."""
     sources = manager().store.run_columns(("source",), limit=1000)["source"]
     return all(source == BUNDLED for source in sources)
+
+
+@cache
+def has_no_file() -> bool:
+    """Whether there was no store at this server's start: `ui.front` asks before one is made."""
+    try:
+        url = resolve(None)
+    except StoreError:
+        return False
+    return url.get_backend_name() == "sqlite" and not Path(url.database or "").exists()
+
+
+def is_known_untouched() -> bool:
+    """The same as far as it is known without waiting."""
+    try:
+        return has_no_file() if _manager is None else is_untouched()
+    except StoreError:
+        return False
 
 
 def incidents() -> list[str]:

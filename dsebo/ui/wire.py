@@ -21,6 +21,7 @@ _numbers = itertools.count(int(time.time() * 1000))
 _lock = threading.Lock()
 _KEPT = 4  # messages from so many earlier states, for those who are slower than others
 
+_SINGLE = {str, int, float, bool, type(None)}
 Change = tuple[Any, ...]  # (what to do, where, with what)
 
 
@@ -61,7 +62,10 @@ def changes(old: Any, new: Any, path: tuple[str | int, ...] = ()) -> Iterator[Ch
     `set` puts a value in a place, `drop` takes a name out of a mapping, `add` appends to a series
     that has so many values, `keep` cuts a list to so many.
     """
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
+    if type(old) in _SINGLE and type(new) in _SINGLE:  # nearly all: the checks below take ten times as long
+        if old != new:
+            yield "set", path, new
+    elif isinstance(old, Mapping) and isinstance(new, Mapping):
         yield from (("drop", path, name) for name in old if name not in new)
         for name, value in new.items():
             if name in old:
@@ -89,8 +93,10 @@ def _is_series(value: Any) -> bool:
     """Whether it is one number or text after another: it grows at its end, or is another one."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1
+    if not isinstance(value, list | tuple):
+        return False
     nested = (Mapping, list, tuple, np.ndarray)
-    return isinstance(value, list | tuple) and not any(isinstance(item, nested) for item in value)
+    return not any(type(item) not in _SINGLE and isinstance(item, nested) for item in value)
 
 
 def _same(old: Any, new: Any) -> bool:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import dsebo
 from dsebo.analysis.conclusions import Ending, advice, conclude_run
+from dsebo.runs.data import read_run
+from dsebo.runs.worker import stored_run
+from dsebo.store.store import Store
+from dsebo.text import number
+from tests.small import small
 
 
 def change(t: int, d_from: int, d_to: int, delta_before: int | None = 7) -> dict[str, Any]:
@@ -92,3 +99,14 @@ def test_no_more_is_out_of_reach_than_is_left() -> None:
     below = conclude_run(replace(RUN, best=3.0))  # a floor is what a search found: a run may get below
     assert "Of the 3 left, 3 is out of reach" in below
     assert "Nothing is left" in conclude_run(replace(RUN, best=0.0))
+
+
+def test_a_notebook_concludes_from_the_events_what_the_page_says(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/runs.db")
+    text = dsebo.conclude(stored_run(small(), store))
+    assert text.startswith("From ")
+    assert text == read_run(store, store.list_runs()[0].id).conclusion == dsebo.conclude(dsebo.run(small()))
+    store.close()
+    result = dsebo.minimize(lambda x: float(abs(x).sum()), [(-1.0, 1.0)] * 12, budget=12, method="random")
+    assert dsebo.conclude(result.events).startswith(f"{number(result.fun, 3)} after 12 evaluations")
+    assert dsebo.conclude([]) == ""

@@ -87,7 +87,7 @@ def server(folder: Path, example: str) -> Iterator[str]:
     command = [
         sys.executable,
         "-m",
-        "streamlit",
+        "dsebo.ui.serve",
         "run",
         "app.py",
         "--server.port",

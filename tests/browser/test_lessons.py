@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dsebo.lessons import Lesson, load_lessons
+from dsebo.ui.run.start import RUN_IT, TITLE
 from tests.browser.looks import settle, shot
 
 pytestmark = pytest.mark.browser
@@ -56,3 +57,22 @@ def test_the_floor_under_a_run(server: str, page: Any, example: str) -> None:
     names = "() => [...document.querySelector('.st-key-chart .live-chart').data].map(t => t.name)"
     page.wait_for_function(f"() => ({names})().includes('reachable')")
     shot(page, "run-with-floor")
+
+
+def test_words_stand_before_the_code_and_a_picture_before_the_chart(server: str, page: Any) -> None:
+    held: list[Any] = []
+    page.route("**/static/js/index.*.js", lambda route: held.append(route))
+    page.goto(f"{server}/learn", wait_until="commit")
+    page.locator("#first").get_by_text(TITLE).wait_for()
+    page.locator("#first").get_by_text("lower is better").wait_for()
+    shot(page, "first-words")
+    page.unroute("**/static/js/index.*.js")
+    page.route("**/plotly-*.js", lambda route: held.append(route))
+    page.goto(f"{server}/learn", wait_until="commit")
+    page.get_by_role("button", name=RUN_IT).wait_for()  # it can be pressed, without plotly.js
+    chart = page.locator(".st-key-opening .live-chart")
+    chart.locator("#first-picture").wait_for()
+    assert page.locator("#first").count() == 0
+    held[-1].continue_()
+    page.wait_for_selector(".st-key-opening .live-chart[data-ready=true]")
+    assert page.locator("#first-picture").count() == 0

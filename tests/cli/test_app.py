@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -53,10 +54,13 @@ def server(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     process.wait()
 
 
-def test_it_answers_on_loopback_and_ends_on_ctrl_c(server: subprocess.Popen[str], port: int) -> None:
+def test_it_answers_on_loopback_and_ends_on_ctrl_c(
+    server: subprocess.Popen[str], port: int, tmp_path: Path
+) -> None:
     wait_for(lambda: health(port), 60)
     with socket.socket() as elsewhere:  # 127.0.0.2 is this machine too, but not the address it listens on
         assert elsewhere.connect_ex(("127.0.0.2", port)) != 0
+    wait_for((tmp_path / "data" / "dsebo" / "runs.db").is_file, 60)  # it has opened its first page by itself
     server.send_signal(signal.SIGINT)
     said, _ = server.communicate(timeout=60)
     assert server.returncode == 0, said
@@ -166,3 +170,18 @@ def test_a_class_without_code_or_token_is_not_started(
     shown = CliRunner().invoke(app, ["app", "--no-browser", *words])
     assert shown.exit_code != 0
     assert said in shown.stderr + str(shown.exception)
+
+
+def test_systemd_takes_the_documented_service(tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd is not installed: the service cannot be checked.")
+    documented = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "class.md").read_text(), re.DOTALL)
+    assert documented
+    words = documented[1].replace("/srv/dsebo/.venv/bin/dsebo", f"{sys.executable} -m dsebo")
+    assert CliRunner().invoke(app, ["app", "--class", "--no-browser", "--help"]).exit_code == 0
+    assert "-m dsebo app --class --no-browser\n" in words
+    unit = tmp_path / "dsebo.service"
+    unit.write_text(words)
+    done = subprocess.run([analyze, "verify", str(unit)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

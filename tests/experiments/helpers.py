@@ -89,8 +89,8 @@ class InBackground:
         self.thread = threading.Thread(target=target)
         self.thread.start()
 
-    def join(self) -> str:
-        self.thread.join(60)
+    def join(self, seconds: float = 60.0) -> str:
+        self.thread.join(seconds)
         assert not self.thread.is_alive()
         return self.ended.state if self.ended else f"error: {self.error}"
 

@@ -182,6 +182,9 @@ def test_a_nickname_belongs_to_whoever_took_it(manager: RunManager) -> None:
         record(store, "R", "x", f"Eve {i}", "1", eve)
     with pytest.raises(LimitExceeded, match="You have 3 nicknames"):
         record(store, "R", "x", "Eve 9", "1", eve)  # one browser does not fill a room
+    record(store, "T", "x", "Ada", "1", ada, 1)
+    with pytest.raises(LimitExceeded, match="Room 'T' is full: 1 nickname"):
+        record(store, "T", "x", "Eve", "1", eve, 1)
 
 
 def test_a_lesson_is_done_once_its_answer_was_seen(manager: RunManager) -> None:

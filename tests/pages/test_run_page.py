@@ -144,6 +144,12 @@ def test_what_takes_more_than_an_hour_is_asked_about(manager: RunManager) -> Non
     assert "Launch it all the same" not in labels(at)  # another setting, another question
 
 
+def ghosts(at: AppTest) -> int:
+    """How many charts have another run behind theirs."""
+    charts = [data.get("data", []) for data in components(at)]
+    return sum(any(trace.get("name", "").startswith("ghost") for trace in chart) for chart in charts)
+
+
 def test_a_run_is_forked_or_run_again_with_its_old_self_behind_it(
     manager: RunManager, finished: Callable[..., str]
 ) -> None:
@@ -164,10 +170,7 @@ def test_a_run_is_forked_or_run_again_with_its_old_self_behind_it(
     newest = manager.store.list_runs()[0]
     assert (newest.ghost, newest.config["optimizer"]["beta"]) == (parent, 3.0)
     wait_for(lambda: manager.store.get_run(newest.id).state == "finished")
-    at = open_page("run", run=newest.id, t="9")  # behind a replay too
-    assert any(
-        trace.get("name", "").startswith("ghost") for data in components(at) for trace in data.get("data", [])
-    )
+    assert ghosts(open_page("run", run=newest.id, t="9")) == 1  # behind a replay too
 
 
 def test_a_wrong_link_shows_the_way_back() -> None:
@@ -321,6 +324,12 @@ def test_a_ghost_is_kept_in_the_link_and_given_to_the_next_run(
     assert not at.exception
     assert "In grey: Sphere 50/8" in said(at)
     assert old in str(at.query_params["ghost"])
+    beside = finished(beta=5.0)
+    for place, charts in ({"t": "7"}, 1), ({"with": beside}, 2), ({"with": beside, "t": "7"}, 2):
+        at = open_page("run", run=new, ghost=old, **place)
+        assert not at.exception
+        assert ghosts(at) == charts, place
+    assert ghosts(open_page("run", run=new, ghost=beside, **{"with": beside})) == 0  # it is there itself
     change(manager.store, old, deleted_at=1.0)
     at = open_page("run", ghost=old, **{name: str(value) for name, value in SMALL.items()})
     button(at, "Launch").click().run()

@@ -7,8 +7,9 @@ import time
 
 import streamlit as st
 
-from dsebo.charts.run import common_span, figure_of
+from dsebo.charts.run import common_span, sketch_of
 from dsebo.charts.scales import default_scale
+from dsebo.charts.theme import Sketch
 from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
 from dsebo.text import count, number, plain, typeset
@@ -71,23 +72,25 @@ def _look(whole: RunData) -> Look[int]:
     return Look(t, over, None if over else TICK)
 
 
-def _draw(whole: RunData, t: int) -> None:
+def sketch_at(whole: RunData, t: int) -> Sketch:
+    """The chart as it stands after t evaluations, on the axes of the whole run."""
     scale = default_scale(whole.row.minimum)
+    return sketch_of(
+        whole.until(t),
+        scale,
+        value_range=common_span([whole], scale),
+        axis_end=whole.t,
+        largest_d=float(whole.evaluations["d"].max()),
+        height=HEIGHT,
+    )
+
+
+def _draw(whole: RunData, t: int) -> None:
     whole = floors.with_floor(whole)
     then = whole.until(t)
     for column, (title, text) in zip(st.columns(3), captions(then).items(), strict=True):
         column.markdown(f"**{title}**  \n{plain(typeset(text))}")
-    live_chart(
-        figure_of(
-            then,
-            scale,
-            value_range=common_span([whole], scale),
-            axis_end=whole.t,
-            largest_d=float(whole.evaluations["d"].max()),
-            height=HEIGHT,
-        ),
-        key="opening",
-    )
+    live_chart(sketch_at(whole, t), key="opening")
     with st.container(horizontal=True, vertical_alignment="center"):
         if t >= whole.t:
             st.button("Play it again", icon=":material/replay:", on_click=_again)

@@ -2,9 +2,10 @@
 // the reader's zoom stays. Colours of text and grid are the page's own, light or dark.
 
 const charts = new WeakMap(); // parent element -> {host, figure, send}
+const waiting = new Set(); // charts that came before plotly.js
 
-// This file goes along with plotly.js, once; the component itself only calls it, as a component's
-// own code is sent again with each of its updates.
+// This file comes once; the component itself only calls it, as a component's own code is sent again with
+// each of its updates.
 window.dseboLiveChart = function (component) {
   const { parentElement, setTriggerValue } = component;
   let chart = charts.get(parentElement);
@@ -92,8 +93,28 @@ function update(chart) {
   chart.soon = setTimeout(() => draw(chart), Math.min(wait, 3000));
 }
 
+// plotly.js takes a second to begin: it waits until the rest of the page stands.
+const PAGE_BY = 5000; // ms after which it waits no longer for that
+const RUNNING = "[data-testid=stApp][data-test-script-state=running]";
+
+function beginPlotly() {
+  if (waiting.size > 1) return;
+  const begin = () => {
+    const stands = performance.now() > PAGE_BY || !document.querySelector(RUNNING);
+    if (!window.dseboPlotly || !stands) return setTimeout(begin, 20);
+    if (!window.Plotly) window.dseboPlotly();
+    for (const chart of waiting) draw(chart);
+    waiting.clear();
+  };
+  requestIdleCallback(begin, { timeout: 400 });
+}
+
 function draw(chart) {
   const { host } = chart;
+  if (!window.Plotly) {
+    waiting.add(chart);
+    return beginPlotly();
+  }
   const began = performance.now();
   chart.late = chart.held || document.hidden;
   if (chart.late || !host.isConnected || host.clientWidth === 0) return;
@@ -106,6 +127,7 @@ function draw(chart) {
   const fills = !!(figure.layout.meta || {}).fills;
   host.classList.toggle("fills", fills);
   const layout = window.dseboFigure.layout(figure, colours, host.clientWidth, fills && host.clientHeight);
+  if (!chart.config) host.replaceChildren(); // a picture that stood for the chart
   chart.config = chart.config || config(chart); // another object would make react start again
   window.Plotly.react(host, figure.data, layout, chart.config).then(() => {
     if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));

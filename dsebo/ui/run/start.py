@@ -32,6 +32,11 @@ PARAMETERS: dict[str, links.Parser] = {
     "reachable": links.yes,
 }
 RUN_IT = "Run it"
+TITLE = "See Bayesian optimization find its own dimension"
+TEXT = (
+    "A function has a thousand variables, but only a few matter, and nobody says how many. "
+    "DSEBO searches a small random subspace and enlarges it whenever progress stalls."
+)
 
 
 @dataclass(frozen=True)
@@ -339,8 +344,5 @@ def demonstration() -> None:
 
 
 def _introduction() -> None:
-    st.markdown("## See Bayesian optimization find its own dimension")
-    st.markdown(
-        "A function has a thousand variables, but only a few matter, and nobody says how many. "
-        "DSEBO searches a small random subspace and enlarges it whenever progress stalls."
-    )
+    st.markdown(f"## {TITLE}")
+    st.markdown(TEXT)

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dsebo.charts.explain import feed
+from dsebo.charts.explain import Entry, feed
 from dsebo.charts.run import common_span, sketch_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
@@ -146,17 +146,12 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
 def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool) -> None:
     ghost = _ghost(data.row)
     drawn = [whole, *([ghost] if ghost else [])]
-    drawing: dict[str, Any] = {"axis_end": _axis_end([whole], ghost)}
+    drawing: dict[str, Any] = {"axis_end": _axis_end([whole], drawn), "ghost": ghost}
     if not live:  # the axes stay as they will be
         drawing["value_range"], drawing["largest_d"] = common_span(drawn, scale), _largest_d(drawn)
-    if ghost is not None:
-        drawing["ghost"] = ghost
     _chart(data, scale, "", drawing)
     entries = feed(data.events)
-    newest = sentence(data, entries, live)
-    if ghost is not None:
-        newest["grey"] = f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}"
-    again.take_advice(data, live_sentence(newest, key="sentence"))
+    _say(data, entries, live, ghost)
     with st.container(horizontal=part == "why", gap="large", key="beside" if part == "why" else "panel"):
         panel.show(part, data, whole, entries)
 
@@ -164,26 +159,38 @@ def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool
 def _show_two(
     shown: Sequence[RunData], whole: Sequence[RunData], scale: Scale, part: str, live: bool
 ) -> None:
-    """Two runs in lockstep, each with its numbers over its charts."""
+    """Two runs in lockstep, each with its numbers over its charts and its ghost behind them."""
     alike = len({json.dumps(run.row.config["objective"]) for run in whole}) == 1
-    end, largest = _axis_end(whole, None), _largest_d(whole)
+    ghosts = [_ghost(run.row, whole) for run in whole]
+    drawn = [*whole, *(ghost for ghost in ghosts if ghost)]
+    end, largest = _axis_end(whole, drawn), _largest_d(drawn)
     columns = st.columns(len(shown), gap="large")
-    for column, data, all_of_it, key in zip(columns, shown, whole, "ab", strict=True):
-        span = common_span(whole if alike else [all_of_it], scale)
+    for column, data, all_of_it, ghost, key in zip(columns, shown, whole, ghosts, "ab", strict=True):
+        own = [all_of_it, *([ghost] if ghost else [])]
+        span = common_span(drawn if alike else own, scale)
         with column:
             row = data.row
             controls.heading(row.name, row.state, _caption(row), f"{key} {row.id}")
-            _chart(data, scale, key, {"axis_end": end, "value_range": span, "largest_d": largest})
+            drawing = {"axis_end": end, "value_range": span, "largest_d": largest, "ghost": ghost}
+            _chart(data, scale, key, drawing)
             entries = feed(data.events)
-            again.take_advice(data, live_sentence(sentence(data, entries, live), key=f"sentence{key}"))
+            _say(data, entries, live, ghost, key)
             with st.container(key=f"stacked{key}"):
                 panel.show(part, data, all_of_it, entries, key)
 
 
-def _axis_end(runs: Sequence[RunData], ghost: RunData | None) -> int:
-    """The whole budget while there is something to come; then what was made of it."""
+def _say(data: RunData, entries: Sequence[Entry], live: bool, ghost: RunData | None, key: str = "") -> None:
+    """What is to be known at this moment, under the charts."""
+    newest = sentence(data, entries, live)
+    if ghost is not None:
+        newest["grey"] = f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}"
+    again.take_advice(data, live_sentence(newest, key=f"sentence{key}"))
+
+
+def _axis_end(runs: Sequence[RunData], drawn: Sequence[RunData]) -> int:
+    """The whole budget while there is something to come; then what was made of it; all that is drawn."""
     ends = [run.t if run.row.state in ("cancelled", "failed") else run.row.budget for run in runs]
-    return max(1, *ends, *(run.t for run in runs), ghost.t if ghost else 0)
+    return max(1, *ends, *(run.t for run in drawn))
 
 
 def _largest_d(runs: Sequence[RunData]) -> float | None:
@@ -198,11 +205,12 @@ def _chart(data: RunData, scale: Scale, key: str, drawing: dict[str, Any]) -> No
     panel.choose(place, live_chart(figure, key=f"chart{key}"))
 
 
-def _ghost(row: RunRow) -> RunData | None:
-    """The run to draw behind it: that of the address, else its own; None where it is gone."""
+def _ghost(row: RunRow, shown: Sequence[RunData] = ()) -> RunData | None:
+    """The run to draw behind it: that of the address, else its own; None where it is gone or `shown`."""
     run_id = st.session_state.get(GHOST) or row.ghost
+    drawn = {row.id, *(run.row.id for run in shown)}
     try:
-        ghost = None if run_id in (None, row.id) else _data(run_id)
+        ghost = None if run_id is None or run_id in drawn else _data(run_id)
     except StoreAway:
         raise
     except StoreError:
