@@ -177,17 +177,17 @@ def test_the_second_axis_tells_the_lines_apart() -> None:
 
 def test_a_value_has_the_same_colour_in_every_chart_of_an_experiment() -> None:
     frame = two_axes()
-    curves = overlay_figure(frame, ["d_h", "beta"], curves_of(frame))
+    curves = overlay_figure(frame, ["beta", "d_h"], curves_of(frame))
     response = response_figure(frame, ["beta", "d_h"])
     wanted = {d_h: colour for d_h, (colour, _) in theme.value_styles("d_h", [60, 80, 100]).items()}
     assert {t.name: t.line.color for t in response.data if t.showlegend} == {
         f"dₕ = {d_h}": colour for d_h, colour in wanted.items()
     }
     for trace in (t for t in curves.data if t.showlegend):
-        assert trace.line.color == wanted[int(trace.name.split(",")[0].split()[-1])]
+        assert trace.line.color == wanted[int(trace.name.split(",")[1].split()[2])]
     one = frame[frame["d_h"] != 80].assign(state="running")  # not finished, but planned
     partly = pd.concat([frame[frame["d_h"] == 80], one])
-    alone = overlay_figure(partly, ["d_h", "beta"], curves_of(partly[partly["d_h"] == 80]))
+    alone = overlay_figure(partly, ["beta", "d_h"], curves_of(partly[partly["d_h"] == 80]))
     assert {t.line.color for t in alone.data if t.showlegend} == {wanted[80]}
 
 
