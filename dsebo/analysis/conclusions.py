@@ -31,6 +31,7 @@ class Ending:
         d_h: How far the subspace may grow; None where the method does not grow one.
         changes: The convergences, oldest first.
         reachable: The best value that is possible in a subspace, by its dimension, where computed.
+        failed: How many evaluations gave no value.
     """
 
     t: int
@@ -43,6 +44,7 @@ class Ending:
     d_h: int | None = None
     changes: Sequence[Change] = ()
     reachable: Mapping[int, float] = field(default_factory=dict)
+    failed: int = 0
 
 
 def ending_of(
@@ -53,6 +55,7 @@ def ending_of(
     minimum: float | None,
     budget: int,
     reachable: Mapping[int, float] | None = None,
+    failed: int = 0,
 ) -> Ending:
     """The same from a run's config, its last evaluation and its convergences."""
     last = evaluated or {}
@@ -67,6 +70,7 @@ def ending_of(
         d_h=config["optimizer"].get("d_h"),
         changes=changes,
         reachable=reachable or {},
+        failed=failed,
     )
 
 
@@ -74,7 +78,8 @@ def conclude_run(run: Ending) -> str:
     """`From 30.1 at the centre to 3.62. The subspace grew from 5 to 28 in six expansions …`."""
     if run.best is None:
         return f"None of the {count(run.t, 'evaluation')} gave a value." if run.t else ""
-    sentences = [_gain(run, run.best), _growth(run), _rest(run, run.best)]
+    failed = f"{count(run.failed, 'evaluation')} failed." if run.failed else ""
+    sentences = [_gain(run, run.best), failed, _growth(run), _rest(run, run.best)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -112,6 +112,7 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
     last: Evaluated | None = None
     started: Started | None = None
     changes: list[dict[str, Any]] = []
+    without_value = 0
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     try:
         first = next(events)  # a run that cannot be resumed says so here, before anything is shown
@@ -121,9 +122,10 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
             for event in chain([first], events):
                 if isinstance(event, Evaluated):
                     last = event
+                    without_value += event.failed
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    concluded = _conclusion(config, started, last, changes)
+                    concluded = _conclusion(config, started, last, changes, without_value)
                     failed = event.state == "failed"
                     words = event.text if failed else concluded or event.text
                     console.print(words, highlight=False, markup=False)
@@ -138,7 +140,11 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
 
 
 def _conclusion(
-    config: RunConfig, started: Started | None, last: Evaluated | None, changes: list[dict[str, Any]]
+    config: RunConfig,
+    started: Started | None,
+    last: Evaluated | None,
+    changes: list[dict[str, Any]],
+    failed: int,
 ) -> str:
     """What the run amounts to; empty where it was carried on and its beginning is not at hand."""
     if started is None or started.t or last is None:
@@ -146,7 +152,7 @@ def _conclusion(
     evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
     plain = config.model_dump(mode="json")
     return conclude_run(
-        ending_of(plain, evaluated, changes, started.at_centre, started.minimum, config.budget)
+        ending_of(plain, evaluated, changes, started.at_centre, started.minimum, config.budget, failed=failed)
     )
 
 

@@ -165,5 +165,5 @@ def too_few(seeds: int, cells: int) -> str:
         return ""
     spelled = _SPELLED[seeds] if seeds < len(_SPELLED) else str(seeds)
     if seeds == 0:
-        return f"No seed has finished in two of them yet; {needed} can exclude chance."
+        return f"No two of them have finished with the same seed yet; {needed} such seeds can exclude chance."
     return f"{spelled} {'seed' if seeds == 1 else 'seeds'} cannot exclude chance; {needed} can."

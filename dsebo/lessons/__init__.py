@@ -154,9 +154,9 @@ class Lesson:
         if self.measure != "winner":
             return runs[0].conclusion
         ends = self.ends(runs)
-        means = f", each the mean of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
+        means = f", means of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
         in_order = sorted(ends, key=lambda label: ends[label])
-        return ", ".join(f"{label} ends at {number(ends[label], 3)}" for label in in_order) + f"{means}."
+        return f"Final values{means}: {'; '.join(f'{label} {number(ends[label], 3)}' for label in in_order)}."
 
     def grouped(self, runs: Sequence[RunData]) -> dict[str, list[RunData]]:
         """The data of `each` by label."""

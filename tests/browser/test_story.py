@@ -114,14 +114,14 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     assert sum(places[".st-key-look"][1::2]) <= 800
 
     press(page, "Pause")
-    page.get_by_text("Paused. Step makes").wait_for()
+    page.get_by_text("Paused. Step").wait_for()
     before = done(page)
     assert page.evaluate(PLACES) == places
     press(page, "Step")
     page.get_by_text(f"{before + 1} of 400 evaluations").wait_for()
     assert page.evaluate(PLACES) == places
     press(page, "Resume")
-    page.get_by_text("Paused. Step makes").wait_for(state="detached")
+    page.get_by_text("Paused. Step").wait_for(state="detached")
     page.get_by_text(re.compile("Evaluation [0-9]+: stalled")).first.wait_for()  # a new sentence
     assert page.evaluate(PLACES) == places
 

@@ -213,7 +213,7 @@ def test_pause_step_resume_cancel(manager: RunManager) -> None:
     [
         ("failed", "This run failed. Ten in a row"),
         ("cancelled", "Cancelled."),
-        ("interrupted", "Every evaluation is kept; Resume carries on. The reason: Ten in a row"),
+        ("interrupted", "Every evaluation is kept; Resume (▶) carries on. The reason: Ten in a row"),
     ],
 )
 def test_states_that_need_words(manager: RunManager, state: str, words: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.charts.explain import feed
-from dsebo.charts.run import common_span, sketch_of
+from dsebo.charts.run import common_span, drawn_scale, sketch_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
@@ -146,6 +146,7 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
 def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool) -> None:
     ghost = _ghost(data.row)
     drawn = [whole, *([ghost] if ghost else [])]
+    scale = drawn_scale(drawn, scale)
     drawing: dict[str, Any] = {"axis_end": _axis_end([whole], ghost)}
     if not live:  # the axes stay as they will be
         drawing["value_range"], drawing["largest_d"] = common_span(drawn, scale), _largest_d(drawn)
@@ -169,11 +170,13 @@ def _show_two(
     end, largest = _axis_end(whole, None), _largest_d(whole)
     columns = st.columns(len(shown), gap="large")
     for column, data, all_of_it, key in zip(columns, shown, whole, "ab", strict=True):
-        span = common_span(whole if alike else [all_of_it], scale)
+        shared = whole if alike else [all_of_it]
+        own_scale = drawn_scale(shared, scale)
+        span = common_span(shared, own_scale)
         with column:
             row = data.row
             controls.heading(row.name, row.state, _caption(row), f"{key} {row.id}")
-            _chart(data, scale, key, {"axis_end": end, "value_range": span, "largest_d": largest})
+            _chart(data, own_scale, key, {"axis_end": end, "value_range": span, "largest_d": largest})
             entries = feed(data.events)
             again.take_advice(data, live_sentence(sentence(data, entries, live), key=f"sentence{key}"))
             with st.container(key=f"stacked{key}"):
