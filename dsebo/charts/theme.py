@@ -104,6 +104,8 @@ def base_layout(height: int) -> dict[str, Any]:
 
 def axis(**more: Any) -> dict[str, Any]:
     """An axis: light grid lines, nothing else."""
+    if "domain" in more:  # rounding may take a share past the figure's edge
+        more["domain"] = [min(max(share, 0.0), 1.0) for share in more["domain"]]
     plain = {"gridcolor": GRID, "zeroline": False, "automargin": False}
     return {**plain, "tickfont": {"size": SIZE}, **more}
 
@@ -242,7 +244,7 @@ def stacked_rows(layout: dict[str, Any], rows: Sequence[str], names: Mapping[str
         top = 1 - index * (height + gap)
         y = "y" if index == 0 else f"y{index + 1}"
         title, name = names[row]
-        layout[f"yaxis{y[1:]}"] = axis(domain=[max(0.0, top - height), top], anchor="x", nticks=5)
+        layout[f"yaxis{y[1:]}"] = axis(domain=[top - height, top], anchor="x", nticks=5)
         sketch.notes += [heading(title, 1, f"{y} domain"), axis_name(name, 0.5, f"{y} domain")]
     return sketch
 

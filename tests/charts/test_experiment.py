@@ -15,7 +15,7 @@ from dsebo.charts.experiment import heat_figure, overlay_figure, response_figure
 from dsebo.charts.grid import COLOURS, grid_figure
 from dsebo.charts.panels import panels_figure
 from tests.charts.cells import BETAS, curves_of, functions, one_axis, two_axes
-from tests.experiments.frames import progress
+from tests.experiments.frames import progress, seeds
 
 
 def texts(figure: Any) -> list[str]:
@@ -161,7 +161,7 @@ def test_each_function_has_a_value_axis_of_its_own() -> None:
     ]
     sphere, levy = figure.layout.yaxis.range, figure.layout.yaxis2.range
     assert levy[0] > sphere[1]
-    assert figure.layout.meta["narrow"]["xaxis2"]["domain"] == (0.0, 1.0)
+    assert figure.layout.meta["narrow"]["xaxis2"]["domain"] == [0.0, 1.0]
     lines = [trace for trace in figure.data if trace.error_y.array is not None]
     assert [trace.yaxis for trace in lines] == ["y", "y2"]
     alone = progress({("sphere",): [1.0, 2.0], ("levy",): [1000.0, 2000.0]}, ("function",))
@@ -290,3 +290,10 @@ def test_seven_cells_of_ten_runs_are_drawn_quickly(build: Any) -> None:
         build(frame, ["beta"], curves, "median")
         spent.append(time.process_time() - begun)
     assert min(spent) < 0.25
+
+
+def test_nine_panels_stay_inside_their_figure() -> None:
+    cells = {(b, h): seeds(b + h, 2) for b in (1.0, 4.0, 16.0) for h in (4, 8, 16)}
+    frame = progress(cells, ("beta", "d_h"))
+    panels = panels_figure(frame, ["beta", "d_h"], curves_of(frame))  # the last begins at −5e−17
+    assert sum(note.name == "panel" for note in panels.layout.annotations) == 9
