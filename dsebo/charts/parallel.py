@@ -40,7 +40,7 @@ def parallel_figure(
     figure = go.Figure(layout=layout)
     figure.add_parcoords(
         dimensions=axes,
-        line={"color": final["values"], "colorscale": "Viridis", "showscale": False},
+        line={"color": final["values"], "colorscale": list(theme.SEQUENCE), "showscale": False},
         labelfont={"size": 14},
         tickfont={"size": 14},
         rangefont={"size": 14},

@@ -23,10 +23,17 @@ LOOK = """() => {
     return [...drawn, s.color, s.opacity].join();
   }).join(';');
   window.stop = { element, look, was: look() };
-  const label = element.getAttribute('aria-label') || element.textContent || element.value || '';
-  return label.trim().replace(/\\s+/g, ' ');
+  const named = element.cloneNode(true);
+  named.querySelectorAll?.('[data-testid=stIconMaterial]').forEach((icon) => icon.remove());
+  const label = element.getAttribute('aria-label') || named.textContent || element.value || element.tagName;
+  return label.trim().replace(/\\s+/g, ' ').slice(0, 60);
 }"""
-WAS_SEEN = "() => !window.stop.element.isConnected || window.stop.look() !== window.stop.was"
+# A table is a canvas: it draws its own mark around the cell that has the focus.
+WAS_SEEN = """() => {
+  const { element, look, was } = window.stop;
+  return !element.isConnected || element.tagName === 'CANVAS' || look() !== was;
+}"""
+SKIP = "Skip to main content"
 
 
 class Keys:
@@ -73,7 +80,7 @@ def keys(page: Any) -> Keys:
 def test_from_the_first_screen_to_a_lesson_answered(server: str, keys: Keys, seed: int) -> None:
     page = keys.page
     keys.begin(f"{server}/learn")
-    assert keys.to("Run it", 12) <= 12
+    keys.to("Run it", 12)
     keys.press("Enter")
     page.wait_for_url(re.compile("run=[0-9a-f]+"))
     wait_for_chart(page)
@@ -114,7 +121,10 @@ def test_from_the_first_screen_to_a_lesson_answered(server: str, keys: Keys, see
 def test_an_experiment_is_launched_and_the_first_card_is_near(server: str, keys: Keys, seed: int) -> None:
     page = keys.page
     keys.begin(server + "/?D=50")
-    assert keys.to("Run it: 20-second demonstration", 16)
+    page.get_by_label("Run it: 20-second demonstration").wait_for()  # as it is read aloud
+    keys.to(SKIP, 1)  # past the form
+    keys.press("Enter")
+    keys.to("Run it: 20-second demonstration", 4)
     keys.begin(f"{server}/sweep?vary=beta=2,6&seeds={seed}-{seed + 1}&D=50&d_e=5&d_h=20&budget=20")
     page.get_by_text("2 × 2 seeds = 4").wait_for()
     keys.to("Launch", 60)
@@ -129,8 +139,7 @@ def test_an_experiment_is_launched_and_the_first_card_is_near(server: str, keys:
 
 def around(keys: Keys, most: int = 150) -> None:
     """From the page's beginning through all of it: nothing holds the focus."""
-    keys.page.evaluate("() => { document.activeElement.blur(); getSelection().removeAllRanges(); }")
-    stops = [keys.tab()]
-    while stops[-1] is not None and len(stops) < most:
+    stops: list[str | None] = []
+    while len(stops) < most and (not stops or stops[-1] not in (None, SKIP)):
         stops.append(keys.tab())
-    assert stops[-1] is None, stops[-5:]
+    assert stops[-1] in (None, SKIP), stops[-5:]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dsebo.charts.parallel import parallel_figure
+from dsebo.charts.theme import SEQUENCE
 
 
 def test_settings_and_values_on_axes_that_tell_them_apart() -> None:
@@ -22,7 +23,7 @@ def test_settings_and_values_on_axes_that_tell_them_apart() -> None:
     assert list(method.ticktext) == ["DSEBO", "Random search"]
     assert final.ticktext[0] == "0.1"
     assert final.ticktext[-1] == "100"
-    # dark is low, as the words under it say
+    # blue is low, as the words under it say
     assert not lines.line.reversescale
-    assert lines.line.colorscale[0][1] == "#440154"
+    assert lines.line.colorscale[0] == (0, SEQUENCE[0])
     assert np.argmin(lines.line.color) == 0

@@ -110,7 +110,7 @@ function draw(chart) {
   window.Plotly.react(host, figure.data, layout, chart.config).then(() => {
     if (!chart.drawn) host.on("plotly_click", (event) => choose(chart, event));
     chart.drawn = true;
-    if (!offerFiles(chart)) reachByKeys(host);
+    offerFiles(chart);
     host.dataset.ready = "true";
   });
   chart.rested = began + SHARE * (performance.now() - began);
@@ -131,30 +131,15 @@ function config(chart) {
   };
 }
 
-// Where the figure asks for it, the files stand under it as buttons too; whether they do.
+// Where the figure asks for it, the files stand under it as buttons too.
 function offerFiles(chart) {
-  if (!(chart.figure.layout.meta || {}).save) return false;
-  if (chart.files.childElementCount) return true;
+  if (!(chart.figure.layout.meta || {}).save || chart.files.childElementCount) return;
   for (const format of ["png", "svg", "pdf"]) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `Save as ${format.toUpperCase()}`;
     button.onclick = () => saveImage(chart, format);
     chart.files.appendChild(button);
-  }
-  return true;
-}
-
-// Else they are signs over the chart, which Plotly gives to the mouse alone.
-function reachByKeys(host) {
-  for (const sign of host.querySelectorAll('.modebar-btn[data-title^="Save"]')) {
-    if (sign.tabIndex === 0) continue;
-    sign.tabIndex = 0;
-    sign.setAttribute("role", "button");
-    sign.setAttribute("aria-label", sign.dataset.title);
-    sign.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") sign.click();
-    });
   }
 }
 
