@@ -139,7 +139,7 @@ def _show(table: int, task: str, lines: Sequence[Line]) -> None:
         hide_index=True,
         height="content",
         key=f"paper {table} {task}",
-        column_config={"Method": st.column_config.TextColumn(pinned=True), **columns},
+        column_config=columns,
     )
     _run_missing([line for line in lines if line.runnable])
 
