@@ -25,7 +25,7 @@ NAMES = {  # what one should see, and the axis
     "d": ("The subspace grows when progress stalls", "dimension d"),
     "slopes": ("Slope: what each added dimension gained", "slope sᵢ"),
 }
-STEADY = ("The subspace grows every few evaluations, whatever they gained", NAMES["d"][1])
+STEADY = ("The subspace grows every few evaluations", NAMES["d"][1])
 
 
 def references(row: RunRow) -> References:
@@ -340,7 +340,7 @@ def _draw_slopes(
     sketch.layout["yaxis3"]["range"] = [min(0.0, float(drawn.min(initial=0.0))), high * 1.75]
     for change, slope in zip(sloped, newest, strict=True):
         _label_bar(sketch, change, float(slope), change is event)
-    if not sloped:
+    if not drawn.size:
         place = {"xref": "x domain", "x": 0.5, "yref": "y3 domain", "y": 0.5}
         sketch.note("Slopes come from the second stall on.", name="over", **place)
     _mark_extremes(sketch, event)

@@ -151,7 +151,7 @@ class Lesson:
 
     def results(self, runs: Sequence[RunData]) -> str:
         """What the runs came to, in a sentence of their own numbers."""
-        if self.measure != "winner":
+        if len(self.runs) == 1:
             return runs[0].conclusion
         ends = self.ends(runs)
         means = f", means of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""

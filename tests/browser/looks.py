@@ -70,7 +70,7 @@ POOR_CONTRAST = """() => {
   while (walk.nextNode()) {
     const text = walk.currentNode.textContent.trim(), element = walk.currentNode.parentElement;
     // Words on a coloured field of a chart have their ink from `theme.readable_on`.
-    const exempt = 'style, script, canvas, .katex-mathml, .textpoint, [hidden], :disabled, [aria-disabled=true]';
+    const exempt = 'style, script, .katex-mathml, .textpoint, [hidden], :disabled, [aria-disabled=true]';
     if (!/[\\p{L}\\d]/u.test(text) || element.closest(exempt)) continue;
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);
     if (!box.width || !box.height || style.visibility === 'hidden' || style.fontSize === '0px') continue;

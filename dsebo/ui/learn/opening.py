@@ -20,7 +20,7 @@ from dsebo.ui.refresh import Look, keep_watching
 from dsebo.ui.run import floors
 
 PLAYS, TICK = 20.0, 0.5  # seconds that the run takes, and between two pictures
-HEIGHT = 440  # of the chart: the first lessons are still in the window
+HEIGHT = 420  # of the chart: what it came to is still in the window
 _BEGAN = "opening began"
 POINT = "Point at a symbol anywhere to read what it means."
 BEFORE = {

@@ -112,7 +112,7 @@ def siblings(row: RunRow) -> None:
     seeds = {other.seed: other.id for other in sorted(rows, key=lambda other: other.seed)}
     st.markdown("Seed", width="content")
     seed = segmented("Seed", list(seeds), f"seed {row.id}", row.seed)
-    if st.button("Compare them", type="tertiary"):
+    if st.button("Compare", type="tertiary", help="All of these seeds together, in Experiments."):
         links.go("experiments", show="compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
     if seed != row.seed:
         st.session_state["run"] = seeds[seed]
