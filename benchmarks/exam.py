@@ -51,7 +51,7 @@ EXAM = (
     Question(
         "What restarts the patience?", "glossary", "starts the count of the patience again", ("point α",)
     ),
-    Question("Between what does k lie?", "glossary", "k goes from 0.5 to 1.5", ("point k",)),
+    Question("Between what does k lie?", "glossary", "k goes from 0.5 to 1.5", ("point so k",)),
     Question(
         "Why does a good run end above d_e?", "run", "a random subspace needs more than d", ("click Run it",)
     ),

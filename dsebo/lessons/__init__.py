@@ -156,7 +156,9 @@ class Lesson:
         ends = self.ends(runs)
         means = f", means of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
         in_order = sorted(ends, key=lambda label: ends[label])
-        return f"Final values{means}: {'; '.join(f'{label} {number(ends[label], 3)}' for label in in_order)}."
+        return (
+            f"Final values{means}. {'; '.join(f'{label}: {number(ends[label], 3)}' for label in in_order)}."
+        )
 
     def grouped(self, runs: Sequence[RunData]) -> dict[str, list[RunData]]:
         """The data of `each` by label."""
