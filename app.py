@@ -29,8 +29,9 @@ if shown == "run" and "lesson" in st.query_params:  # a class is given the app's
 
 links.go_where_wanted()
 live.load()
-if links.was_led_on():
-    live.deny_not_found()
+with st.container(key="led-on"):  # a place that is always there: without it all below would move, and be new
+    if links.was_led_on():
+        live.deny_not_found()
 messages = st.container()
 try:
     session.remember_owner()

@@ -33,7 +33,6 @@ class Question(NamedTuple):
     way: tuple[str, ...] = ()
 
 
-GLOSSARY = "click Glossary: every symbol in a sentence"
 EXAM = (
     Question("When does the subspace grow?", "learn", "enlarges it whenever progress stalls"),
     Question("Is anything lost when it grows?", "learn", "no point is lost"),
@@ -48,11 +47,11 @@ EXAM = (
     Question(
         "What is a slope?", "glossary", "per dimension that the i-th expansion added", ("point slope sᵢ",)
     ),
-    Question("What does β set?", "glossary", "and the patience, budget/2β.", (GLOSSARY,)),
+    Question("What does β set?", "glossary", "and the patience, budget/2β.", ("point β",)),
     Question(
-        "What restarts the patience?", "glossary", "starts the count of the patience again", (GLOSSARY,)
+        "What restarts the patience?", "glossary", "starts the count of the patience again", ("point α",)
     ),
-    Question("Between what does k lie?", "glossary", "k goes from 0.5 to 1.5", (GLOSSARY,)),
+    Question("Between what does k lie?", "glossary", "k goes from 0.5 to 1.5", ("point so k",)),
     Question(
         "Why does a good run end above d_e?", "run", "a random subspace needs more than d", ("click Run it",)
     ),
@@ -71,13 +70,25 @@ IN_VIEW = """words => [...document.querySelectorAll('p, td, div, span')].some(pa
   const box = part.getBoundingClientRect();
   return box.height > 0 && box.height < innerHeight && box.top >= 0 && box.bottom <= innerHeight;
 })"""
+# In a chart where a text begins with them, else in the page's own words.
 END_OF = """words => {
   for (const text of document.querySelectorAll('.live-chart svg text')) {
     if (!text.textContent.startsWith(words)) continue;
-    const box = text.getBoundingClientRect();
     const last = text.getExtentOfChar(words.length - 1), m = text.getScreenCTM();
     return [m.a * (last.x + last.width / 2) + m.c * (last.y + last.height / 2) + m.e,
-            m.b * (last.x + last.width / 2) + m.d * (last.y + last.height / 2) + m.f, box.width];
+            m.b * (last.x + last.width / 2) + m.d * (last.y + last.height / 2) + m.f];
+  }
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode, from = node.data.indexOf(words);
+    if (from < 0 || node.parentElement.closest('style, script')) continue;
+    const range = document.createRange();
+    range.setStart(node, from + words.length - 1);
+    range.setEnd(node, from + words.length);
+    const box = range.getBoundingClientRect();
+    if (box.width && box.top >= 0 && box.bottom <= innerHeight) {
+      return [box.left + box.width / 2, box.top + box.height / 2];
+    }
   }
   return null;
 }"""
@@ -110,7 +121,7 @@ def take(page: Page, address: str, question: Question) -> int:
 
 def _point(page: Page, words: str) -> None:
     page.wait_for_function(END_OF, arg=words, timeout=PATIENCE)
-    x, y, _ = page.evaluate(END_OF, words)
+    x, y = page.evaluate(END_OF, words)
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y)
     page.locator(".symbol-tip").wait_for(timeout=5000)

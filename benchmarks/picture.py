@@ -20,8 +20,10 @@ from dsebo.transfer.figures import browser
 
 FILE = ROOT / "dsebo" / "data" / "screenshot.png"
 RUN, EXPANSION = "Sphere, the paper's setting", 3  # the fourth: by then its slopes decide the step
-WIDTH, HEIGHT = 1280, 1240
+WIDTH, HEIGHT = 1280, 1600  # cut below the formula
 CHARTS = ".live-chart.fills { height: 440px !important; }"  # as in a window of 800, with the formula below
+FORMULA = ".st-key-beside .katex-display"
+AIR = 8  # px below it
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
@@ -52,11 +54,16 @@ def _take(address: str, file: Path) -> None:
         page.wait_for_selector(READY, timeout=60_000)
         page.add_style_tag(content=CHARTS)
         page.evaluate("window.dispatchEvent(new Event('resize'))")
+        page.get_by_test_id("stSidebar").hover()
+        page.get_by_test_id("stSidebarCollapseButton").locator("button").click()
         page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=60_000)
         page.get_by_text("out of reach", exact=True).first.wait_for(timeout=120_000)
         page.wait_for_selector(".katex")
         page.wait_for_timeout(2000)
-        page.screenshot(path=file)
+        last = page.locator(FORMULA).last.bounding_box()
+        assert last is not None  # the patience, which ends Algorithm 1
+        bottom = round(last["y"] + last["height"]) + AIR
+        page.screenshot(path=file, clip={"x": 0, "y": 0, "width": WIDTH, "height": bottom})
         opened.close()
 
 

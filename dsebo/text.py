@@ -180,7 +180,8 @@ _WRITTEN = re.compile(rf"\b({'|'.join(name for name in SYMBOLS if '_' in name an
 
 def typeset(text: str) -> str:
     """A sentence as it is shown: `d_h` as `dₕ`, and no line ends inside `d = 5` or `5 → 12`."""
-    return re.sub(r" ([=→]) ", "\u00a0\\1\u00a0", _WRITTEN.sub(lambda match: symbol(match[1]), text))
+    written = _WRITTEN.sub(lambda match: symbol(match[1]), text).replace("Δd_min", "Δdₘᵢₙ")
+    return re.sub(r" ([=→]) ", "\u00a0\\1\u00a0", written)
 
 
 def is_number(value: Any) -> bool:
@@ -281,7 +282,7 @@ def setting_line(config: Mapping[str, Any]) -> str:
     if method == "dsebo":
         words += [f"β = {value_text(optimizer['beta'])}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
         if optimizer["variant"] != "paper":
-            words.append(f"{optimizer['variant']}' variant")
+            words.append("authors' variant" if optimizer["variant"] == "authors" else "adaptive variant")
     else:
         words.append(method_name(method))
     forked = [fork_words(config)] if config.get("forks") else []

@@ -32,6 +32,7 @@ class Ending:
         d_h: How far the subspace may grow; None where the method does not grow one.
         changes: The convergences, oldest first.
         reachable: The best value that is possible in a subspace, by its dimension, where computed.
+        failed: How many evaluations gave no value.
     """
 
     t: int
@@ -44,6 +45,7 @@ class Ending:
     d_h: int | None = None
     changes: Sequence[Change] = ()
     reachable: Mapping[int, float] = field(default_factory=dict)
+    failed: int = 0
 
 
 def ending_of(
@@ -54,6 +56,7 @@ def ending_of(
     minimum: float | None,
     budget: int,
     reachable: Mapping[int, float] | None = None,
+    failed: int = 0,
 ) -> Ending:
     """The same from a run's config, its last evaluation and its convergences."""
     last = evaluated or {}
@@ -68,6 +71,7 @@ def ending_of(
         d_h=config["optimizer"].get("d_h"),
         changes=changes,
         reachable=reachable or {},
+        failed=failed,
     )
 
 
@@ -76,28 +80,29 @@ def conclude(events: Iterable[Event]) -> str:
 
     Empty where it was carried on and its beginning is not at hand.
     """
-    started, last, changes = None, None, []
+    started, last, changes, failed = None, None, [], 0
     for event in events:
         if isinstance(event, Started):
             started = event
         elif isinstance(event, Evaluated):
             last = event
+            failed += event.failed
         elif isinstance(event, Converged):
             changes.append(event.to_json())
     if started is None or started.t or last is None:
         return ""
     evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
     config = started.config
-    return conclude_run(
-        ending_of(config, evaluated, changes, started.at_centre, started.minimum, config["budget"])
-    )
+    centre, minimum, budget = started.at_centre, started.minimum, config["budget"]
+    return conclude_run(ending_of(config, evaluated, changes, centre, minimum, budget, failed=failed))
 
 
 def conclude_run(run: Ending) -> str:
     """`From 30.1 at the centre to 3.62. The subspace grew from 5 to 28 in six expansions …`."""
     if run.best is None:
         return f"None of the {count(run.t, 'evaluation')} gave a value." if run.t else ""
-    sentences = [_gain(run, run.best), _growth(run), _rest(run, run.best)]
+    failed = f"{count(run.failed, 'evaluation')} failed." if run.failed else ""
+    sentences = [_gain(run, run.best), failed, _growth(run), _rest(run, run.best)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 

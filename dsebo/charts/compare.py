@@ -46,8 +46,9 @@ def figure_of_groups(
     )
     curves = {label: [curves_of(run) for run in group] for label, group in groups.items()}
     styles = _styles(groups)
+    slopes = any(row.method == "dsebo" for row in rows)
     figure = curves_figure(
-        curves, kind, scale, styles=styles, lines=lines, singles=singles, slopes=True, split=split
+        curves, kind, scale, styles=styles, lines=lines, singles=singles, slopes=slopes, split=split
     )
     return captioned(figure, _caption(groups, kind))
 

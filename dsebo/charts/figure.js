@@ -162,6 +162,8 @@ window.dseboFigure = (function () {
   // Of the places that the name of an area may have (`charts/curves.py`) the first that is large enough;
   // else right of where the areas end, one name over the other; where there is no room, none.
   function inRoom(whole, notes, ink, width) {
+    const places = notes.filter(isArea);
+    if (!places.length) return notes;
     const room = width - whole.margin.l - whole.margin.r;
     const [low, high] = whole.yaxis.range || [0, 1];
     const [from, to] = whole.yaxis.domain || [0, 1];
@@ -170,11 +172,12 @@ window.dseboFigure = (function () {
       const [, wide, tall] = note.name.split(" ");
       const long = measure(note.text, ink) + 6;
       if (wide === "end") return (note.x / whole.xaxis.range[1]) * room + long + 6 < room;
-      return wide * room >= long && tall * height >= LINE;
+      return wide * room >= long && tall * height >= LINE * note.text.split("<br>").length;
     };
-    const places = notes.filter(isArea);
+    const inTwoLines = (note) => ({ ...note, text: note.text.replace(/ (?=\S+$)/, "<br>") });
     const chosen = [...new Set(places.map((note) => note.text))]
-      .map((name) => places.find((note) => note.text === name && fits(note)))
+      .map((name) => places.filter((note) => note.text === name))
+      .map((offered) => offered.find(fits) || offered.map(inTwoLines).find(fits))
       .filter(Boolean);
     let floor = -Infinity;
     const named = chosen

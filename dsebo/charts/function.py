@@ -27,7 +27,7 @@ def function_picture(name: str, c: float) -> Sketch:
     height = np.log10(values - values.min() + 1e-3 * (np.ptp(values) or 1.0))
     u = np.linspace(base.lower, base.upper, POINTS)
     layout = theme.base_layout(HEIGHT) | {
-        "margin": {"l": 34, "r": 8, "t": 8, "b": 26},
+        "margin": {"l": 34, "r": 8, "t": 12, "b": 26},
         "meta": {"quiet": True},
         "xaxis": theme.axis(showgrid=False, nticks=5, fixedrange=True),
         "yaxis": theme.axis(showgrid=False, nticks=4, fixedrange=True),

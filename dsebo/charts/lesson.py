@@ -16,28 +16,30 @@ MOST_BARS = 20
 
 
 def mark_level(figure: go.Figure, axis: str, value: float, text: str, scale: Scale) -> None:
-    """A line across a row of the chart, with its words at the left end."""
-    if scale == "log" and value <= 0:
-        return
-    at = scales.level(scale, value)
-    figure.add_shape(
-        type="line",
-        xref="paper",
-        x0=0,
-        x1=1,
-        yref=axis,
-        y0=at,
-        y1=at,
-        line={"color": theme.VERMILLION, "width": 2, "dash": "dot"},
-    )
+    """A line across a row of the chart, with its words at the left end; beyond its axis an arrow."""
+    low, high = figure.layout[f"yaxis{axis[1:]}"].range
+    at = scales.position(scale, value)
+    beyond = " ↑" if at > high else " ↓" if at < low else ""
+    if not beyond:
+        level = scales.level(scale, value)
+        figure.add_shape(
+            type="line",
+            xref="paper",
+            x0=0,
+            x1=1,
+            yref=axis,
+            y0=level,
+            y1=level,
+            line={"color": theme.VERMILLION, "width": 2, "dash": "dot"},
+        )
     figure.add_annotation(
-        text=text,
+        text=text + beyond,
         xref="paper",
         x=0.01 if axis == "y2" else 0.5,
         xanchor="left",
         yref=axis,
-        y=scales.position(scale, value),
-        yanchor="bottom",
+        y=min(max(at, low), high),
+        yanchor="top" if at > high else "bottom",
         showarrow=False,
         font={"color": theme.VERMILLION},
     )

@@ -60,7 +60,7 @@ def _drawn(rows: Rows, budget: int) -> Sketch:
     colours = (theme.BLUE, theme.GREY, theme.ORANGE)
     for index, row in enumerate(rows):
         top = 1.0 - index * (ROW + GAP) / whole
-        between = (max(0.0, top - ROW / whole), top)
+        between = (top - ROW / whole, top)
         number = str(index + 1) if index else ""
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         layout[f"yaxis{number}"] = theme.axis(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dsebo.charts import theme
-from dsebo.text import is_number, symbol, value_label
+from dsebo.charts.scales import Array
+from dsebo.text import is_number, number, symbol, value_label, value_text
 
 HEIGHT = 360  # px
 MOST_AXES = 8
 FROM_AXES = 3  # fewer are better seen on a plane
+LOG_FROM = 20.0  # the ratio of the largest to the least value from which an axis is logarithmic
+MOST_TICKS = 8
 
 
 def parallel_figure(
@@ -28,14 +32,15 @@ def parallel_figure(
     """
     values = np.asarray(best, dtype=float)
     axes = [_axis(name, [own.get(name) for own in settings]) for name in names[:MOST_AXES]]
-    axes.append({"label": "best value", "values": values})
+    final = _numbers("best value", values, partial(number, digits=3))
+    axes.append(final)
     layout = theme.base_layout(HEIGHT)
     layout["margin"] = {"l": 70, "r": 60, "t": 60, "b": 30}
     layout["meta"] = {"file": "dsebo-parallel", "save": True}
     figure = go.Figure(layout=layout)
     figure.add_parcoords(
         dimensions=axes,
-        line={"color": values, "colorscale": "Viridis", "reversescale": True, "showscale": False},
+        line={"color": final["values"], "colorscale": list(theme.SEQUENCE), "showscale": False},
         labelfont={"size": 14},
         tickfont={"size": 14},
         rangefont={"size": 14},
@@ -46,15 +51,8 @@ def parallel_figure(
 def _axis(name: str, values: Sequence[Any]) -> dict[str, Any]:
     """Numbers at their place; names one above the other."""
     if all(value is None or is_number(value) for value in values):
-        known = [value for value in values if value is not None]
-        ticks = sorted(set(known))
-        numbers = [np.nan if value is None else float(value) for value in values]
-        few = (
-            {"tickvals": ticks, "ticktext": [value_label(name, tick) for tick in ticks]}
-            if len(ticks) <= 8
-            else {}
-        )
-        return {"label": symbol(name), "values": numbers, **few}
+        numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
+        return _numbers(symbol(name), numbers, lambda tick: value_text(float(f"{tick:.6g}")))
     different = list(dict.fromkeys(values))
     texts = ["–" if value is None else value_label(name, value) for value in different]
     return {
@@ -62,4 +60,20 @@ def _axis(name: str, values: Sequence[Any]) -> dict[str, Any]:
         "values": [different.index(value) for value in values],
         "tickvals": list(range(len(different))),
         "ticktext": texts,
+    }
+
+
+def _numbers(label: str, values: Array, shown: Callable[[float], str]) -> dict[str, Any]:
+    """Where they span orders of magnitude by their logarithm: their ticks say the numbers themselves."""
+    seen = np.unique(values[np.isfinite(values)])
+    log = seen.size > 1 and seen[0] > 0 and seen[-1] / seen[0] >= LOG_FROM
+    places = np.log10(seen) if log else seen
+    if seen.size > MOST_TICKS:
+        places = np.linspace(places[0], places[-1], MOST_TICKS)
+    ticks = 10**places if log else places
+    return {
+        "label": f"{label}, log axis" if log else label,
+        "values": np.log10(values) if log else values,
+        "tickvals": places,
+        "ticktext": [shown(tick) for tick in ticks],
     }

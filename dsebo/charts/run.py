@@ -25,6 +25,7 @@ NAMES = {  # what one should see, and the axis
     "d": ("The subspace grows when progress stalls", "dimension d"),
     "slopes": ("Slope: what each added dimension gained", "slope sᵢ"),
 }
+STEADY = ("The subspace grows every few evaluations", NAMES["d"][1])
 
 
 def references(row: RunRow) -> References:
@@ -38,6 +39,12 @@ def references(row: RunRow) -> References:
         d_h=optimizer.get("d_h"),
         of_task=task_lines([row.config["objective"]]),
     )
+
+
+def drawn_scale(runs: Sequence[RunData], scale: Scale) -> Scale:
+    """The scale that all these runs can be drawn on, whole: a part of one may not tell."""
+    values = [_all_values(run.evaluations, references(run.row), scale, None) for run in runs]
+    return scales.possible(scale, np.concatenate(values))
 
 
 def common_span(runs: Sequence[RunData], scale: Scale) -> tuple[float, float]:
@@ -78,6 +85,7 @@ def sketch_of(
         ghost=behind,
         largest_d=largest_d,
         height=height or HEIGHT,
+        steady=data.row.config["optimizer"].get("growth") == "steady",
     )
     sketch.layout["meta"] |= {
         "file": f"dsebo-{data.row.short_id}",
@@ -99,13 +107,15 @@ def run_sketch(
     ghost: Curves | None = None,
     largest_d: float | None = None,
     height: int = HEIGHT,
+    steady: bool = False,
 ) -> Sketch:
     """Best-so-far, subspace dimension and slopes, in three rows that share the iteration axis.
 
     With a column `floor` in `evaluations`, the space above F* is split there into two kinds of error.
     `chosen` is t of the convergence that is explained (None: the newest); a reader's zoom is kept while
     `revision` stays the same. `ghost` is another run, in grey behind this one. `largest_d` is what the
-    dimension's axis has to hold besides. All rows are legible from a `height` of 420 px on.
+    dimension's axis has to hold besides. All rows are legible from a `height` of 420 px on. `steady`: the
+    subspace does not wait for a stall.
     """
     newest = changes[-1] if changes else None
     event = next((change for change in changes if change["t"] == chosen), newest)
@@ -113,7 +123,9 @@ def run_sketch(
     rows = ROWS if has_d and references.d_h is not None else ALONE
     scale = scales.possible(scale, _all_values(evaluations, references, scale, ghost))
     between = value_range or value_span(evaluations, references, scale, ghost)
-    sketch = _empty(rows, budget, revision, [change["t"] for change in changes], max(height, LEAST_HEIGHT))
+    names = NAMES | ({"d": STEADY} if steady else {})
+    times = [change["t"] for change in changes]
+    sketch = _empty(rows, names, budget, revision, times, max(height, LEAST_HEIGHT))
     if ghost is not None:
         _draw_ghost(sketch, ghost, scale, rows is ROWS)
     _draw_values(sketch, evaluations, references, scale, between)
@@ -143,7 +155,14 @@ def _all_values(
     return np.append(y, [*references.values(scale), *floors, *behind])
 
 
-def _empty(rows: Sequence[str], budget: int, revision: str, changes: list[int], height: int) -> Sketch:
+def _empty(
+    rows: Sequence[str],
+    names: dict[str, tuple[str, str]],
+    budget: int,
+    revision: str,
+    changes: list[int],
+    height: int,
+) -> Sketch:
     """The frame: axes, names and titles. One x axis, so that one hover reads all the rows."""
     layout = theme.base_layout(height if rows is ROWS else height // 2)
     layout["margin"] |= {"r": theme.RIGHT}
@@ -154,7 +173,7 @@ def _empty(rows: Sequence[str], budget: int, revision: str, changes: list[int], 
         "meta": {"changes": changes, "budget": budget},
         "xaxis": theme.iteration_axis(budget, "y3" if rows is ROWS else "y"),
     }
-    return theme.stacked_rows(layout, rows, NAMES)
+    return theme.stacked_rows(layout, rows, names)
 
 
 def _draw_values(
@@ -270,6 +289,7 @@ def _draw_dimension(
             "line": {"width": 0},
             "opacity": 1,
         },
+        cliponaxis=False,
     )
     behind = finite(np.empty(0) if ghost is None else ghost.d)
     grown_to = [change["d_to"] for change in grown]
@@ -313,6 +333,9 @@ def _draw_slopes(
     sketch.layout["yaxis3"]["range"] = [min(0.0, float(drawn.min(initial=0.0))), high * 1.75]
     for change, slope in zip(sloped, newest, strict=True):
         _label_bar(sketch, change, float(slope), change is event)
+    if not drawn.size:
+        place = {"xref": "x domain", "x": 0.5, "yref": "y3 domain", "y": 0.5}
+        sketch.note("Slopes come from the second stall on.", name="over", **place)
     _mark_extremes(sketch, event)
 
 

@@ -25,9 +25,11 @@ LOG_FROM = 30.0  # the ratio of the largest to the least dimension from which th
 
 
 def possible(scale: Scale, values: Array) -> Scale:
-    """The scale itself, or symlog where a logarithm of these values does not exist."""
-    finite = values[np.isfinite(values)]
-    return "symlog" if scale == "log" and finite.size and finite.min() <= 0 else scale
+    """The scale itself; where a logarithm of these values does not exist, linear, or symlog from 0 on."""
+    least = np.min(values[np.isfinite(values)], initial=np.inf)
+    if scale != "log" or least > 0:
+        return scale
+    return "symlog" if least == 0 else "linear"
 
 
 def fitting(scale: Scale, minimum: float | None, values: Array) -> Scale:

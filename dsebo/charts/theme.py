@@ -24,6 +24,7 @@ GREEN = "#009E73"  # slopes
 VERMILLION = "#D55E00"  # the decision that is being explained
 PURPLE = "#CC79A7"
 BROWN = "#8C6A4F"
+OLIVE = "#7A8A1E"
 GREY = "#84898F"  # reference lines: F*, centre, d_e, d_h, the paper
 TEXT = "#1F2328"  # on paper and in exports; the live chart takes the page's own
 GRID = "rgba(132, 137, 143, 0.18)"
@@ -103,6 +104,8 @@ def base_layout(height: int) -> dict[str, Any]:
 
 def axis(**more: Any) -> dict[str, Any]:
     """An axis: light grid lines, nothing else."""
+    if "domain" in more:  # rounding may take a share past the figure's edge
+        more["domain"] = [min(max(share, 0.0), 1.0) for share in more["domain"]]
     plain = {"gridcolor": GRID, "zeroline": False, "automargin": False}
     return {**plain, "tickfont": {"size": SIZE}, **more}
 
@@ -241,7 +244,7 @@ def stacked_rows(layout: dict[str, Any], rows: Sequence[str], names: Mapping[str
         top = 1 - index * (height + gap)
         y = "y" if index == 0 else f"y{index + 1}"
         title, name = names[row]
-        layout[f"yaxis{y[1:]}"] = axis(domain=[max(0.0, top - height), top], anchor="x", nticks=5)
+        layout[f"yaxis{y[1:]}"] = axis(domain=[top - height, top], anchor="x", nticks=5)
         sketch.notes += [heading(title, 1, f"{y} domain"), axis_name(name, 0.5, f"{y} domain")]
     return sketch
 
@@ -256,7 +259,8 @@ def captioned(figure: go.Figure, caption: str) -> go.Figure:
 
 Style = tuple[str, str]
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN)
+# Of what is compared; without sky, which beside blue is a second blue.
+COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, OLIVE, BROWN)
 # Curves that are compared, in a fixed order, told apart by colour and dash alike.
 SERIES: tuple[Style, ...] = (
     (BLUE, "solid"),
@@ -264,7 +268,7 @@ SERIES: tuple[Style, ...] = (
     (GREEN, "dot"),
     (ORANGE, "dashdot"),
     (PURPLE, "longdash"),
-    (SKY, "solid"),
+    (OLIVE, "solid"),
     (GREY, "dash"),
     (BROWN, "dot"),
 )
@@ -277,7 +281,7 @@ STYLES: dict[str, Style] = {
     "turbo": (GREEN, "dot"),
     "baxus": (ORANGE, "dashdot"),
     "rembo": (PURPLE, "longdash"),
-    "hesbo": (SKY, "solid"),
+    "hesbo": (OLIVE, "solid"),
     "vbo": (BROWN, "dot"),
     "sbo-se": (BROWN, "solid"),
     "sirbo": (GREEN, "dash"),
@@ -286,11 +290,11 @@ STYLES: dict[str, Style] = {
     "dcem": (VERMILLION, "dashdot"),
     "centre": (GREY, "dash"),  # as its line is on every chart
     "bandit-extreme": (GREEN, "solid"),
-    "bandit-c-ucb": (SKY, "dash"),
+    "bandit-c-ucb": (OLIVE, "dash"),
     "bandit-epsilon-greedy": (PURPLE, "dot"),
     "bandit-softmax": (BROWN, "dash"),
-    "bandit-successive-halving": (SKY, "dot"),
-    "bandit-ucb-e": (SKY, "dashdot"),
+    "bandit-successive-halving": (OLIVE, "dot"),
+    "bandit-ucb-e": (OLIVE, "dashdot"),
     "bandit-thompson": (ORANGE, "dash"),
     "bandit-expectation": (ORANGE, "dot"),
     "bandit-random": (BROWN, "dashdot"),
@@ -323,8 +327,9 @@ def styles_of(methods: Mapping[str, str]) -> dict[str, Style]:
 def styles_for(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Style]:
     """(colour, dash) by label, from the settings that tell the labels apart, the same in every chart.
 
-    A method has its own. The labels of one method that vary in one setting, or in two as a grid, have the
-    colour of the first and the dash of the second; those that vary in more have one after another.
+    A method has its own. The labels of one method that vary in one setting have its colours; in two as a
+    grid, the colour of the second, as in a response curve, and the dash of the first; those that vary in
+    more have one after another.
     """
     by_method: dict[str, list[str]] = {}
     for label, values in settings.items():
@@ -356,9 +361,10 @@ def _styles_within(settings: Mapping[str, Mapping[str, Any]], taken: set[str]) -
         own = value_styles(first, values[first])
         return {label: own[told.get(first)] for label, told in settings.items()}
     if len(fields) == 2 and len(settings) > max(len(set(values[field])) for field in fields):
-        own, dashes = value_styles(first, values[first]), list(dict.fromkeys(values[fields[1]]))
+        second = fields[1]
+        own, dashes = value_styles(second, values[second]), list(dict.fromkeys(values[first]))
         return {
-            label: (own[told.get(first)][0], DASHES[dashes.index(told.get(fields[1])) % len(DASHES)])
+            label: (own[told.get(second)][0], DASHES[dashes.index(told.get(first)) % len(DASHES)])
             for label, told in settings.items()
         }
     free = [style for style in SERIES if style[0] not in taken] or list(SERIES)

@@ -115,7 +115,7 @@ def _show_live(events: Iterator[Event], config: RunConfig, concluded: Callable[[
     """A progress bar with best value, dimension and time left; how the run ended."""
     console = Console()
     last: Evaluated | None = None
-    told: list[Event] = []
+    told: list[Event] = []  # what a conclusion is drawn from, besides the last evaluation
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     try:
         first = next(events)  # a run that cannot be resumed says so here, before anything is shown
@@ -125,10 +125,12 @@ def _show_live(events: Iterator[Event], config: RunConfig, concluded: Callable[[
             for event in chain([first], events):
                 if isinstance(event, Evaluated):
                     last = event
+                    told += [event] if event.failed else []
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    failed = event.state == "failed"
-                    amounts_to = "" if failed else conclude([*told, *([last] if last else [])]) or concluded()
+                    if last is not None and not last.failed:
+                        told.append(last)
+                    amounts_to = "" if event.state == "failed" else conclude(told) or concluded()
                     words = amounts_to or event.text
                     console.print(words, highlight=False, markup=False)
                     return event.state

@@ -162,5 +162,5 @@ def too_few(seeds: int, cells: int) -> str:
     if seeds >= needed:
         return ""
     if seeds == 0:
-        return f"No seed has finished in two of them yet; {needed} can exclude chance."
+        return f"No two of them have finished with the same seed yet; {needed} such seeds can exclude chance."
     return f"{spelled(seeds, 'seed').capitalize()} cannot exclude chance; {needed} can."

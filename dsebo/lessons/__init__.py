@@ -152,12 +152,14 @@ class Lesson:
 
     def results(self, runs: Sequence[RunData]) -> str:
         """What the runs came to, in a sentence of their own numbers."""
-        if self.measure != "winner":
+        if len(self.runs) == 1:
             return runs[0].conclusion
         ends = self.ends(runs)
-        means = f", each the mean of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
+        means = f", means of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
         in_order = sorted(ends, key=lambda label: ends[label])
-        return ", ".join(f"{label} ends at {number(ends[label], 3)}" for label in in_order) + f"{means}."
+        return (
+            f"Final values{means}. {'; '.join(f'{label}: {number(ends[label], 3)}' for label in in_order)}."
+        )
 
     def grouped(self, runs: Sequence[RunData]) -> dict[str, list[RunData]]:
         """The data of `each` by label."""

@@ -67,7 +67,7 @@ GLOSSARY = (
         "\\Delta d_{\\min}",
         "least step",
         "The step never falls below it. With 0, as in the paper, a step of 0 stays 0 for good.",
-        ("Δd_min", "Δdmin", "min_step"),
+        ("Δd_min", "Δdmin", "Δdₘᵢₙ", "min_step"),
     ),
     Term(
         "s_i",

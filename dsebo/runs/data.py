@@ -95,9 +95,11 @@ class RunData:
         last = {"t": self.t, "best": self.best, "d": self._last("d")}
         floor = self.evaluations["floor"].iloc[-1] if "floor" in self.evaluations else None
         reachable = {} if pd.isna(floor) or last["d"] is None else {int(last["d"]): float(floor)}
-        row = self.row
+        row, failed = self.row, int(self.evaluations["failed"].sum())
         return conclude_run(
-            ending_of(row.config, last, self.changes, row.at_centre, row.minimum, row.budget, reachable)
+            ending_of(
+                row.config, last, self.changes, row.at_centre, row.minimum, row.budget, reachable, failed
+            )
         )
 
     def until(self, t: int) -> RunData:

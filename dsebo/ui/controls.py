@@ -48,7 +48,7 @@ def head(
 def heading(name: str, state: str, caption: str, key: str) -> None:
     """A name, its state and its setting. A name is text, whatever it looks like."""
     with st.container(gap=None, width="stretch", key=f"name-{key}"):
-        st.markdown(f"#### {plain(name)} :{STATE_COLOURS[state]}-badge[{state}]")
+        st.markdown(f"#### **{plain(name)}** :{STATE_COLOURS[state]}-badge[{state}]")
         st.caption(plain(caption))
 
 

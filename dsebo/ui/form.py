@@ -15,7 +15,7 @@ import streamlit as st
 from dsebo.charts.function import function_picture
 from dsebo.config import BARE, FUNCTION, METHODS, RunConfig, flat_config, parse_flat
 from dsebo.parsing import OF_LAUNCH, launch_fields
-from dsebo.text import function_name, method_name, plain, value_text
+from dsebo.text import function_name, method_name, plain, typeset, value_text
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import field_input
 from dsebo.ui.live import live_chart
@@ -151,7 +151,7 @@ class Form:
             live_chart(picture, key="function_picture")
         self._pairs(known, errors)
         wrong = any(spec.name in (errors or {}) for spec in folded)
-        sought = [spec.symbol or spec.label for spec in folded if spec.name in SOUGHT[:3]]
+        sought = [typeset(spec.symbol) or spec.label for spec in folded if spec.name in SOUGHT[:3]]
         more_of_it = f"More: {', '.join(sought)} and others" if sought else "More settings"
         with st.expander(more_of_it, expanded=wrong):
             if more is not None:

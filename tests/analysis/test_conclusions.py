@@ -51,6 +51,11 @@ def test_what_is_not_known_is_not_said() -> None:
     assert conclude_run(replace(RUN, d=None, d_h=None, reachable={})) == "From 30.1 at the centre to 3.62."
 
 
+def test_failed_evaluations_are_counted() -> None:
+    failing = replace(RUN, at_centre=None, d=None, d_h=None, reachable={}, failed=9)
+    assert conclude_run(failing) == "3.62 after 500 evaluations. 9 evaluations failed."
+
+
 def test_an_expansion_at_the_last_evaluation_is_not_judged() -> None:
     last = (*GROWN[:2], change(500, 19, 28))
     text = conclude_run(replace(RUN, d=19, changes=last, reachable={19: 3.5, 28: 1.0}))

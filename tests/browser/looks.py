@@ -39,3 +39,53 @@ def wait_for_chart(page: Any, chart: str = CHART) -> None:
 
 def press(page: Any, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).first.click()
+
+
+# Words whose contrast with their ground is below AA (4.5; 3 for large ones), as they are painted: colours
+# that are transparent are laid over one another. Words that cannot be used at present are exempt.
+POOR_CONTRAST = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const known = new Map();
+  const rgba = (colour) => {
+    if (!known.has(colour)) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = colour;
+      canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+      known.set(colour, [r, g, b, a / 255]);
+    }
+    return known.get(colour);
+  };
+  const over = (top, low) => [0, 1, 2].map((i) => top[i] * top[3] + low[i] * (1 - top[3])).concat(1);
+  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, share, i) => {
+    const v = c[i] / 255;
+    return sum + share * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  }, 0);
+  const ratio = (a, b) => {
+    const [low, high] = [light(a), light(b)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const poor = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent.trim(), element = walk.currentNode.parentElement;
+    // Words on a coloured field of a chart have their ink from `theme.readable_on`.
+    const exempt = 'style, script, .katex-mathml, .textpoint, [hidden], :disabled, [aria-disabled=true]';
+    if (!/[\\p{L}\\d]/u.test(text) || element.closest(exempt)) continue;
+    const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+    if (!box.width || !box.height || style.visibility === 'hidden' || style.fontSize === '0px') continue;
+    const chain = [];
+    for (let e = element; e; e = e.parentElement) chain.push(getComputedStyle(e));
+    let ground = [255, 255, 255, 1];
+    for (const s of [...chain].reverse()) ground = over(rgba(s.backgroundColor), ground);
+    const opacity = chain.reduce((product, s) => product * Number(s.opacity), 1);
+    if (opacity === 0) continue;
+    const ink = rgba(element instanceof SVGElement ? style.fill : style.color);
+    const seen = over([...ink.slice(0, 3), ink[3] * opacity], ground);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    const reached = ratio(seen, ground);
+    if (reached < (large ? 3 : 4.5) - 0.01) poor.push([text.slice(0, 40), reached.toFixed(2)]);
+  }
+  return poor;
+}"""

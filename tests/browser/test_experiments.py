@@ -15,7 +15,7 @@ from dsebo.runs.worker import stored_run
 from dsebo.store import leases, schema
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
-from tests.browser.looks import SMALLEST_TEXT, press, settle, shot, wait_for_chart
+from tests.browser.looks import POOR_CONTRAST, SMALLEST_TEXT, press, settle, shot, wait_for_chart
 
 pytestmark = pytest.mark.browser
 
@@ -320,6 +320,7 @@ def test_nothing_overflows_or_is_too_small(
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(SMALLEST_TEXT) >= 14
+        assert page.evaluate(POOR_CONTRAST) == []
         shot(page, f"{name}-{width}-{scheme}")
     context.close()
 

@@ -17,10 +17,12 @@ from dsebo.analysis.theory import Phase
 from dsebo.charts import theme
 from dsebo.charts.compare import figure_of_groups, groups_of
 from dsebo.charts.curves import Curves, curves_figure
-from dsebo.charts.experiment import heat_figure, overlay_figure, response_figure
+from dsebo.charts.experiment import heat_figure, overlay_figure, race_figure, response_figure
 from dsebo.charts.panels import panels_figure
+from dsebo.charts.parallel import parallel_figure
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import References
+from dsebo.charts.theme import styles_of
 from dsebo.charts.theory import phases_figure
 from dsebo.runs.data import RunData, read_run
 from dsebo.store.rows import RunFilter
@@ -101,6 +103,17 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
         "panels": panels_figure(frame, ["beta"], curves),
         "response": response_figure(two_axes(), ["beta", "d_h"]),
         "heat": heat_figure(two_axes(), ["beta", "d_h"]),
+        "parallel": parallel_figure(
+            [
+                {"beta": b, "d_h": h, "function": f}
+                for b in (1, 8, 32)
+                for h in (4, 40)
+                for f in ("sphere", "dixon-price")
+            ],
+            ["beta", "d_h", "function"],
+            list(np.geomspace(0.1, 900, 12)),
+        ),
+        "race": race_figure(many, styles_of(dict.fromkeys(many, "hesbo")), lines, 50),
         "theory": phases_figure(phases, 100, lambda d: 1 / d),
     }
 

@@ -57,6 +57,7 @@ def own_server(tmp_path: Path) -> Iterator[str]:
 
 def test_from_its_file_to_a_finished_run(own_server: str, page: Any) -> None:
     assert own_server.endswith("/?function=my_problem%3Asometimes")
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{own_server}&method=random&budget=30")
     settle(page)
     page.get_by_text("my_problem:sometimes").first.wait_for()
@@ -67,4 +68,8 @@ def test_from_its_file_to_a_finished_run(own_server: str, page: Any) -> None:
     failed = "c => document.querySelector(c).data.filter(t => t.name === 'failed').map(t => t.x.length)"
     (marked,) = page.evaluate(failed, CHART)
     assert 3 <= marked < 27  # a third of the box raises
+    page.get_by_text(f"{marked} evaluations failed.").first.wait_for()
+    box = page.locator(CHART).bounding_box()
+    assert box["y"] <= 200
+    assert box["y"] + box["height"] <= 800
     shot(page, "own-function")

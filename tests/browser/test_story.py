@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import TimeoutError
 
+from dsebo.config import parse_flat
+from dsebo.runs.worker import stored_run
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
-from tests.browser.looks import CHART, SMALLEST_TEXT, press, settle, shot, wait_for_chart
+from tests.browser.looks import CHART, POOR_CONTRAST, SMALLEST_TEXT, press, settle, shot, wait_for_chart
 
 pytestmark = pytest.mark.browser
 
@@ -116,14 +116,14 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     assert sum(places[".st-key-look"][1::2]) <= 800
 
     press(page, "Pause")
-    page.get_by_text("Paused. Step makes").wait_for()
+    page.get_by_text("Paused. Step").wait_for()
     before = done(page)
     assert page.evaluate(PLACES) == places
     press(page, "Step")
     page.get_by_text(f"{before + 1} of 400 evaluations").wait_for()
     assert page.evaluate(PLACES) == places
     press(page, "Resume")
-    page.get_by_text("Paused. Step makes").wait_for(state="detached")
+    page.get_by_text("Paused. Step").wait_for(state="detached")
     page.get_by_text(re.compile("Evaluation [0-9]+: stalled")).first.wait_for()  # a new sentence
     assert page.evaluate(PLACES) == places
 
@@ -142,6 +142,41 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     page.get_by_text("Cancelled.").wait_for()
     assert page.evaluate(PLACES) == places
     shot(page, "run-cancelled")
+
+
+@pytest.fixture(scope="module")
+def unlike(folder: Path, example: str) -> list[str]:
+    """The ids of runs whose pages have little in common, in the server's store."""
+    small = {"D": 20, "d_e": 3, "budget": 12}
+    store = Store.open(f"sqlite:///{folder}/runs.db")
+    ids: list[str] = []
+    for name, settings in (
+        ("A name as long as somebody likes " * 6, {"function": "styblinski-tang"}),
+        ("Our rules", {"variant": "adaptive", "d_h": 10}),
+        ("Without slopes", {"method": "random"}),
+    ):
+        list(stored_run(parse_flat({**small, **settings}), store, name[:200], on_id=ids.append))
+    store.close()
+    return ids
+
+
+def test_the_charts_stand_at_the_same_place_whatever_the_run(
+    server: str, page: Any, example: str, unlike: list[str]
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    places = []
+    for run_id in (example, *unlike):
+        page.goto(f"{server}/?run={run_id}")
+        settle(page)
+        wait_for_chart(page)
+        badge = page.locator(".st-key-run-head .stMarkdownBadge").bounding_box()
+        controls = page.locator(".st-key-run-head .st-key-controls").bounding_box()
+        assert badge["x"] + badge["width"] <= controls["x"]  # a long name does not hide the state
+        places.append({name: box[1:] for name, box in page.evaluate(PLACES).items()})
+    assert all(place == places[0] for place in places)
+    _, top, _, height = page.evaluate(PLACES)[CHART]
+    assert top <= 200
+    assert top + height <= 800
 
 
 def test_the_zoom_survives_and_nothing_flickers(server: str, page: Any, seed: int) -> None:
@@ -313,14 +348,10 @@ def _import(page: Any, file: Path, said: str) -> None:
     """Upload it, and choose nothing of what it held."""
     press(page, "Import")
     page.get_by_text("A JSON bundle, or a zip").wait_for()
-    page.wait_for_timeout(400)
+    page.wait_for_timeout(1500)
     settle(page)
-    for _ in range(4):  # a file given while the menu is being drawn is not taken: it is given again
-        page.locator("input[type=file]").set_input_files(file)
-        with contextlib.suppress(TimeoutError):
-            page.get_by_role("button", name="Import it", exact=True).wait_for(timeout=8000)
-            break
-    press(page, "Import it")
+    page.locator("input[type=file]").set_input_files(file)
+    press(page, "Import it")  # the menu stays open
     page.get_by_text(said).wait_for()
     page.get_by_text("2 runs chosen").wait_for()
     page.keyboard.press("Escape")
@@ -361,5 +392,6 @@ def test_nothing_overflows_or_is_too_small(
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(SMALLEST_TEXT) >= 14
+        assert page.evaluate(POOR_CONTRAST) == []
         shot(page, f"{name.lower() or 'first'}-{width}-{scheme}")
     context.close()

@@ -15,7 +15,7 @@ from dsebo.charts.experiment import heat_figure, overlay_figure, response_figure
 from dsebo.charts.grid import COLOURS, grid_figure
 from dsebo.charts.panels import panels_figure
 from tests.charts.cells import BETAS, curves_of, functions, one_axis, two_axes
-from tests.experiments.frames import progress
+from tests.experiments.frames import progress, seeds
 
 
 def texts(figure: Any) -> list[str]:
@@ -161,7 +161,7 @@ def test_each_function_has_a_value_axis_of_its_own() -> None:
     ]
     sphere, levy = figure.layout.yaxis.range, figure.layout.yaxis2.range
     assert levy[0] > sphere[1]
-    assert figure.layout.meta["narrow"]["xaxis2"]["domain"] == (0.0, 1.0)
+    assert figure.layout.meta["narrow"]["xaxis2"]["domain"] == [0.0, 1.0]
     lines = [trace for trace in figure.data if trace.error_y.array is not None]
     assert [trace.yaxis for trace in lines] == ["y", "y2"]
     alone = progress({("sphere",): [1.0, 2.0], ("levy",): [1000.0, 2000.0]}, ("function",))
@@ -177,17 +177,17 @@ def test_the_second_axis_tells_the_lines_apart() -> None:
 
 def test_a_value_has_the_same_colour_in_every_chart_of_an_experiment() -> None:
     frame = two_axes()
-    curves = overlay_figure(frame, ["d_h", "beta"], curves_of(frame))
+    curves = overlay_figure(frame, ["beta", "d_h"], curves_of(frame))
     response = response_figure(frame, ["beta", "d_h"])
     wanted = {d_h: colour for d_h, (colour, _) in theme.value_styles("d_h", [60, 80, 100]).items()}
     assert {t.name: t.line.color for t in response.data if t.showlegend} == {
         f"dₕ = {d_h}": colour for d_h, colour in wanted.items()
     }
     for trace in (t for t in curves.data if t.showlegend):
-        assert trace.line.color == wanted[int(trace.name.split(",")[0].split()[-1])]
+        assert trace.line.color == wanted[int(trace.name.split(",")[1].split()[2])]
     one = frame[frame["d_h"] != 80].assign(state="running")  # not finished, but planned
     partly = pd.concat([frame[frame["d_h"] == 80], one])
-    alone = overlay_figure(partly, ["d_h", "beta"], curves_of(partly[partly["d_h"] == 80]))
+    alone = overlay_figure(partly, ["beta", "d_h"], curves_of(partly[partly["d_h"] == 80]))
     assert {t.line.color for t in alone.data if t.showlegend} == {wanted[80]}
 
 
@@ -290,3 +290,10 @@ def test_seven_cells_of_ten_runs_are_drawn_quickly(build: Any) -> None:
         build(frame, ["beta"], curves, "median")
         spent.append(time.process_time() - begun)
     assert min(spent) < 0.25
+
+
+def test_nine_panels_stay_inside_their_figure() -> None:
+    cells = {(b, h): seeds(b + h, 2) for b in (1.0, 4.0, 16.0) for h in (4, 8, 16)}
+    frame = progress(cells, ("beta", "d_h"))
+    panels = panels_figure(frame, ["beta", "d_h"], curves_of(frame))  # the last begins at −5e−17
+    assert sum(note.name == "panel" for note in panels.layout.annotations) == 9

@@ -164,7 +164,20 @@ def test_a_log_axis_gives_way_where_values_are_not_positive(evaluations: pd.Data
     below = evaluations.assign(y=evaluations["y"] - 1000, best=evaluations["best"] - 1000)
     figure = draw(below, [], scale="log")
     assert figure["layout"]["yaxis"]["type"] == "linear"
-    assert "customdata" in trace(figure, "best so far")  # the hover says the true value
+    assert "customdata" not in trace(figure, "best so far")  # values stand where they are
+    floor = evaluations["y"].min()
+    at_zero = evaluations.assign(y=evaluations["y"] - floor, best=evaluations["best"] - floor)
+    assert "customdata" in trace(draw(at_zero, [], scale="log"), "best so far")  # symlog: the true value
+
+
+def test_growth_that_does_not_wait_is_not_said_to(evaluations: pd.DataFrame) -> None:
+    headings = {
+        steady: [note["text"] for note in draw(evaluations, [], steady=steady)["layout"]["annotations"]]
+        for steady in (False, True)
+    }
+    assert any("when progress stalls" in text for text in headings[False])
+    assert not any("when progress stalls" in text for text in headings[True])
+    assert any("second stall" in text for text in headings[False])  # in place of bars
 
 
 def test_an_empty_run_and_one_without_a_subspace(evaluations: pd.DataFrame) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import pytest
 
 from dsebo.charts import theme
@@ -13,6 +16,27 @@ def test_every_method_has_a_style_of_its_own() -> None:
     styles = {method: method_style(method) for method in METHODS}
     assert len(set(styles.values())) == len(METHODS)
     assert set(STYLES) <= set(METHODS)
+
+
+def lab(colour: str) -> tuple[float, float, float]:
+    """A hex colour in CIELAB, white point D65, where distances are about as seen."""
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
+    xyz = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883,
+    )
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_two_colours_of_methods_are_never_nearly_the_same() -> None:
+    used = {method_style(method)[0] for method in METHODS}
+    for palette in (used, {colour for colour, _ in theme.SERIES}, set(theme.COLOURS)):
+        for one, other in itertools.combinations(sorted(palette), 2):
+            assert math.dist(lab(one), lab(other)) >= 25, (one, other)  # blue and sky: 16
+    assert method_style("dsebo")[0] != method_style("hesbo")[0]
 
 
 def test_a_method_that_nobody_listed_has_a_style_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,10 +76,10 @@ def test_numbers_are_in_order_on_a_scale_and_names_are_not() -> None:
 def test_one_value_has_one_colour_whatever_else_varies() -> None:
     cells = {f"{b} {h}": {"beta": b, "d_h": h} for b in (1, 8, 12) for h in (60, 100)}
     styles = styles_for(cells)
-    alone = value_styles("beta", [1, 8, 12])
-    assert all(styles[label][0] == alone[cell["beta"]][0] for label, cell in cells.items())
-    assert {styles[f"{b} 60"][1] for b in (1, 8, 12)} == {DASHES[0]}
-    assert {styles[f"{b} 100"][1] for b in (1, 8, 12)} == {DASHES[1]}
+    alone = value_styles("d_h", [60, 100])
+    assert all(styles[label][0] == alone[cell["d_h"]][0] for label, cell in cells.items())
+    for dash, beta in zip(DASHES, (1, 8, 12), strict=False):
+        assert {styles[f"{beta} {d_h}"][1] for d_h in (60, 100)} == {dash}
     # what goes along with another setting needs no dash of its own
     assert styles_for({"a": {"D": 10, "d_h": 5}, "b": {"D": 90, "d_h": 9}})["b"] == (SEQUENCE[-1], DASHES[1])
     methods = {"DSEBO": {"method": "dsebo", "beta": 12}, "TuRBO": {"method": "turbo", "beta": None}}

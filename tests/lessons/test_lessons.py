@@ -98,7 +98,7 @@ def test_a_winner_is_the_lowest_in_the_mean_over_seeds(events: list[dict[str, An
     assert (lesson.truth(low), lesson.truth(high)) == ("A", "B")  # 7.75 and 8.5 against 8 at the centre
     assert lesson.explanation("A") == "of A\n\nwhy"
     assert lesson.explanation("B") == "why"
-    assert lesson.results(low) == "A ends at 7.75, B ends at 8, each the mean of 2 seeds."
+    assert lesson.results(low) == "Final values, means of 2 seeds. A: 7.75; B: 8."
 
 
 def test_where_two_runs_part(events: list[dict[str, Any]]) -> None:

@@ -192,7 +192,9 @@ def test_learn_opens_with_a_run_that_plays(manager: RunManager, monkeypatch: pyt
     at = open_page("learn")
     assert not at.exception
     page = said(at).replace("\\", "")
-    assert "no gain above 0.5 in" in page
+    assert "no gain above α = 0.5 in" in page.replace("\u00a0", " ")
+    assert "β = 12" in page  # which run it is, in symbols to point at
+    assert opening.POINT in page
     assert "From 30.1 at the centre to" in page
     assert "Play it again" in {one.label for one in at.button}
     for term in GLOSSARY:

@@ -195,7 +195,7 @@ def test_repeats_are_one_group_to_step_through(manager: RunManager) -> None:
     at = open_page("run", **{name: f"{value:g}" for name, value in SMALL.items()}, repeats="3")
     button(at, "Launch").click().run()
     assert manager.store.count_runs() == 3
-    assert "Compare them" in labels(at)
+    assert "Compare" in labels(at)
 
 
 def test_pause_step_resume_cancel(manager: RunManager) -> None:
@@ -217,7 +217,7 @@ def test_pause_step_resume_cancel(manager: RunManager) -> None:
     [
         ("failed", "This run failed. Ten in a row"),
         ("cancelled", "Cancelled."),
-        ("interrupted", "Every evaluation is kept; Resume carries on. The reason: Ten in a row"),
+        ("interrupted", "Every evaluation is kept; Resume (▶) carries on. The reason: Ten in a row"),
     ],
 )
 def test_states_that_need_words(manager: RunManager, state: str, words: str) -> None:

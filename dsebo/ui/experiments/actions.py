@@ -23,7 +23,7 @@ from dsebo.ui.experiments import table
 from dsebo.ui.experiments.table import Chosen
 
 UPLOADS = ["json", "zip"]
-RESUME_ALL = "Resume all {} that were at work"
+RESUME_ALL = "Resume what was at work ({})"
 NOTHING = "Choose a line of the table first."
 ONE_RUN = "Choose one run."
 UNDO = "undo"  # in the session: what was just deleted

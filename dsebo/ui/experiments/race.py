@@ -108,7 +108,9 @@ def show_standings(lanes: Lanes, seeds: int = 1) -> None:
         column_config={str(name): right() for name in shown if name != "Method"},
     )
     known = "is not known" if minimum is None else f"= {number(minimum)}"
-    st.caption(f"F* {known}. Runs: ended of all. The centre is one evaluation, without a search.")
+    st.caption(
+        f"F* {known}. Runs: those that have ended, of all. The centre is one evaluation, without a search."
+    )
 
 
 def _arms(runs: Sequence[RunData]) -> None:

@@ -35,7 +35,7 @@ from dsebo.ui.live import live_chart
 
 OVERLAY, PANELS = "Overlay", "Small multiples"
 RESPONSE_WORDS = "Each dot is the final value of one seed, each large mark the middle of its seeds."
-PARALLEL_WORDS = "Each line is one run, from its settings to its final value; dark lines end low."
+PARALLEL_WORDS = "Each line is one run, from its settings to its final value; blue lines end low."
 HEAT_WORDS = "Each field is one pair of values: the median over its seeds."
 CURVE_WORDS = "n counts finished seeds; a grey line is the value at the centre of the box, or F*."
 MOST_LIVE = 100  # runs whose curves are drawn before they end

@@ -222,7 +222,8 @@ def _varies(line: Line, settings: Sequence[Mapping[str, Any]]) -> str | None:
         return " × ".join([*words, f"seeds {seeds_text(line.experiment.spec.seeds)}"])
     if not line.is_group:
         return None
-    different = [name for name in SETTINGS if len({str(own.get(name)) for own in settings}) > 1]
+    shared = [name for name in ("method", *SETTINGS) if all(name in own for own in settings)]
+    different = [name for name in shared if len({str(own[name]) for own in settings}) > 1]
     return joined([symbol(name) for name in different]) if different else "seed"
 
 
@@ -305,7 +306,7 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
         column_order=shown,
         alt="Experiments and runs",
         column_config={
-            "Name": st.column_config.TextColumn(width=250, pinned=True),
+            "Name": st.column_config.TextColumn(width=250),
             "Runs": st.column_config.ButtonColumn(
                 "Runs", type="tertiary", width=64, alignment="left", on_click=_toggle, key=CLICKED
             ),

@@ -31,7 +31,7 @@ def show() -> None:
         return
     if now.lesson:
         links.say([f"There is no lesson {now.lesson!r}."])
-    start.demonstration()
+    start.demonstration(opening.setting)
     opening.show()
     st.markdown("### Lessons: predict, then run, then see why")
     lesson_view.show_list(list(lessons.values()), now)

@@ -20,7 +20,7 @@ from dsebo.store.classroom import done_by, mark_done, predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import RunFilter, RunRow, owner_hash
 from dsebo.store.schema import BUNDLED
-from dsebo.text import number, plain
+from dsebo.text import number, plain, typeset
 from dsebo.transfer.examples import bundled_run
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
@@ -29,6 +29,7 @@ from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching
 from objectives.fields import ConfigError
 
+HEIGHT = 500  # px of the chart of several runs, in the window with its legend
 REPLAY_SECONDS = 8.0  # that a run which is already known takes to play
 TICK, ROOM_SECONDS = 0.5, 3.0
 TAG = "lesson"
@@ -83,10 +84,10 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
     if "list" not in now.hide and st.button("All lessons", icon=":material/arrow_back:", type="tertiary"):
         links.write(Asked(hide=now.hide, room=now.room).link())
         st.rerun()
-    st.markdown(f"### {plain(lesson.title)}")
-    st.markdown(lesson.before)
+    st.markdown(f"### {plain(typeset(lesson.title))}")
     guess = lesson.checked(now.guess) if now.guess else None
     if guess is None or not now.runs:
+        st.markdown(typeset(lesson.before))
         projected = bool(now.room) and st.session_state.get("projected room") == now.room
         above, below = st.container(), st.container()
         with below if projected else above:
@@ -95,9 +96,6 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
             if now.room or "room" not in now.hide:
                 _project(lesson, now, projected)
         return
-    shown = number(float(guess)) if lesson.kind == "number" else guess
-    with st.container(key="newest-question"):
-        st.markdown(f"{plain(lesson.question)} You predict: {plain(shown)}.")
     keep_watching(lambda: _look(lesson, now), lambda shown: _play(lesson, following, now, guess, shown))
     if now.room:
         _watch_room(lesson, now)
@@ -106,7 +104,7 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
 def _ask(lesson: Lesson, now: Asked) -> None:
     """The question, and whose answer it is."""
     with st.form("prediction", border=True):
-        st.markdown(f"##### {plain(lesson.question)}")
+        st.markdown(f"##### {plain(typeset(lesson.question))}")
         answer: str | float | None
         if lesson.kind == "choice":
             answer = st.radio(
@@ -196,21 +194,33 @@ def _play(
     if not _are_of(lesson, runs):
         st.info("The link's runs are not those of this lesson.")
         return
-    if not all(run.t for run in runs) and not over:
-        st.info("The run begins.")
-        return
-    skips = not over and "skip" not in now.hide
-    if skips and st.button("To the end", icon=":material/fast_forward:"):
-        _hurry(lesson, runs)
-        st.rerun()
-    if over and any(run.row.state != "finished" for run in runs):
+    told, drawn = st.columns([2, 3], gap="large")  # beside it: nothing moves when the answer comes
+    with told:
+        _tell(lesson, runs, guess, over, now)
+        if over:
+            _ways_on(lesson, following, now)
+    with drawn:
+        if over or all(run.t for run in runs):
+            live_chart(_figure(lesson, runs, guess, over), key="lesson")
+        else:
+            st.info("The run begins.")
+
+
+def _tell(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool, now: Asked) -> None:
+    """What it is about, the question with its prediction, and in the end the answer."""
+    st.markdown(typeset(lesson.before))
+    predicted = number(float(guess)) if lesson.kind == "number" else guess
+    with st.container(key="newest-question"):
+        st.markdown(f"{plain(typeset(lesson.question))} You predict: {plain(typeset(predicted))}.")
+    if not over:
+        if "skip" not in now.hide and st.button("To the end", icon=":material/fast_forward:"):
+            _hurry(lesson, runs)
+            st.rerun()
+    elif any(run.row.state != "finished" for run in runs):
         st.error("A run of this lesson did not finish: Predict again starts it again.")
-    elif over:
+    else:
         _say_answer(lesson, runs, guess)
         mark_done(session.manager().store, owner_hash(session.owner()), lesson.key)
-    live_chart(_figure(lesson, runs, guess, over), key="lesson")
-    if over:
-        _ways_on(lesson, following, now)
 
 
 def _are_of(lesson: Lesson, runs: Sequence[RunData]) -> bool:
@@ -244,6 +254,7 @@ def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> 
     scale: Scale = default_scale(first.row.minimum)
     if lesson.measure in ("winner", "parts") or len(runs) > 1:
         figure = figure_of_groups(lesson.grouped(runs), "mean", scale, False)
+        figure.layout.height = HEIGHT
         if over:
             _mark_answer(figure, lesson, runs, scale)
         return figure
@@ -281,8 +292,8 @@ def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
     verdict = "Right" if lesson.right(guess, truth) else "Not quite"
     exactly = ", as predicted" if truth == guess else ""
     st.markdown(f"#### {verdict}. The answer: {plain(words)}{exactly}")
-    st.markdown(plain(lesson.results(runs)))
-    st.markdown(lesson.explanation(truth))
+    st.markdown(plain(typeset(lesson.results(runs))))
+    st.markdown(typeset(lesson.explanation(truth)))
 
 
 def _ways_on(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
@@ -291,7 +302,7 @@ def _ways_on(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
         if following is not None and "list" not in now.hide:
             there = replace(now, lesson=following.key, guess="", runs=())
             st.button(
-                f"Next: {plain(following.title)}",
+                f"Next: {plain(typeset(following.title))}",
                 type="primary",
                 icon=":material/arrow_forward:",
                 on_click=links.write,

@@ -12,7 +12,7 @@ from dsebo.charts.scales import default_scale
 from dsebo.charts.theme import Sketch
 from dsebo.config import RunConfig
 from dsebo.runs.data import RunData
-from dsebo.text import count, number, plain, typeset
+from dsebo.text import count, number, plain, setting_line, typeset
 from dsebo.transfer.examples import bundled_run
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
@@ -21,8 +21,9 @@ from dsebo.ui.refresh import Look, keep_watching
 from dsebo.ui.run import floors
 
 PLAYS, TICK = 20.0, 0.5  # seconds that the run takes, and between two pictures
-HEIGHT = 440  # of the chart: the first lessons are still in the window
+HEIGHT = 420  # of the chart: what it came to is still in the window
 _BEGAN = "opening began"
+POINT = "Point at a symbol anywhere to read what it means."
 BEFORE = {
     "Stall": "The search goes on in five dimensions until it gains nothing for T evaluations.",
     "Expand": "Then the subspace grows. Every earlier point is kept: its new coordinates are 0.",
@@ -30,14 +31,25 @@ BEFORE = {
 }
 
 
+def setting() -> None:
+    """Which run it is, in symbols, and how these are read."""
+    if (run := _run()) is not None:
+        st.caption(f"Below: {plain(setting_line(run.row.config))}. {POINT}", width="stretch")
+
+
 def show() -> None:
     """The run as far as it has played; nothing where the store no longer has it."""
-    run_id = bundled_run(session.manager().store, RunConfig.parse({}))
-    if run_id is None:
+    whole = _run()
+    if whole is None:
         return
     st.session_state.setdefault(_BEGAN, time.monotonic())
-    whole = SHARED.data(session.manager().store, run_id)
     keep_watching(lambda: _look(whole), lambda shown: _draw(whole, shown))
+
+
+def _run() -> RunData | None:
+    store = session.manager().store
+    run_id = bundled_run(store, RunConfig.parse({}))
+    return None if run_id is None else SHARED.data(store, run_id)
 
 
 def captions(data: RunData) -> dict[str, str]:
@@ -47,21 +59,22 @@ def captions(data: RunData) -> dict[str, str]:
     change = data.changes[-1]
     alpha = data.row.config["optimizer"]["alpha"]
     stall = (
-        f"Evaluation {change['t']}: no gain above {number(alpha)} in "
-        f"{count(change['T_before'], 'evaluation')} at d = {change['d_from']}."
+        f"Evaluation {change['t']}: no gain above α = {number(alpha)} in "
+        f"T = {count(change['T_before'], 'evaluation')} at d = {change['d_from']}."
     )
     grown = change["d_to"] - change["d_from"]
     expand = f"{count(grown, 'dimension')} more: d = {change['d_from']} → {change['d_to']}, no point is lost."
     if not grown:
-        expand = f"The step is 0: it stays at d = {change['d_to']}. When it grows, no point is lost."
+        expand = f"The step Δd is 0: it stays at d = {change['d_to']}. When it grows, no point is lost."
     slope = change["slopes"][-1] if change.get("slopes") else None
     if slope is None:
         return {"Stall": stall, "Expand": expand, "Slope": BEFORE["Slope"]}
+    factor = "" if change["k"] is None else f"k = {number(change['k'], 2)} and "
     steps = f"{change['delta_before']} → {change['delta_after']}"
     return {
         "Stall": stall,
         "Expand": expand,
-        "Slope": f"The last dimensions gained {number(slope, 3)} each, so the step goes {steps}.",
+        "Slope": f"The last dimensions gained {number(slope, 3)} each, so {factor}Δd goes {steps}.",
     }
 
 

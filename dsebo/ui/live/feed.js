@@ -18,9 +18,12 @@ window.dseboFeed = function (component) {
   const wasOpen = !!list.querySelector("details[open]");
   const lines = data.entries.map((entry) => feedLine(entry, data.chosen, setTriggerValue)).reverse();
   const newest = data.newest ? [newestOf(data.newest, setTriggerValue)] : [feedTitle()];
+  const focused = list.contains(document.activeElement) && document.activeElement.dataset.stop;
   list.replaceChildren(...newest, ...lines.slice(0, SHOWN));
   if (!data.newest && !lines.length) list.append("Nothing yet. Each convergence will be explained here.");
   if (lines.length > SHOWN) list.appendChild(earlier(lines.slice(SHOWN), wasOpen));
+  const same = focused && list.querySelector(`[data-stop="${focused}"]`);
+  if (same) same.focus();
 };
 
 // What just happened, or what a run amounts to. Its room is kept, so that nothing moves.
@@ -54,6 +57,7 @@ function advised(entry, setTriggerValue) {
   const button = element("button", "feed-advice", entry.advice);
   button.type = "button";
   button.title = "Run it again with this; this run stays behind it, in grey.";
+  button.dataset.stop = `advice ${entry.t}`;
   button.onclick = () => setTriggerValue("chosen", String(entry.t));
   return button;
 }
@@ -71,6 +75,7 @@ function feedLine(entry, chosen, setTriggerValue) {
   line.appendChild(told(entry));
   if (entry.choose) {
     line.type = "button";
+    line.dataset.stop = entry.t;
     line.title = "Show this one in the charts";
     line.setAttribute("aria-pressed", String(entry.t === chosen));
     line.onclick = () => setTriggerValue("chosen", entry.t);
@@ -85,6 +90,7 @@ function earlier(lines, isOpen) {
   const details = document.createElement("details");
   details.open = isOpen;
   const summary = document.createElement("summary");
+  summary.dataset.stop = "earlier";
   summary.textContent = `Earlier (${lines.length})`;
   details.append(summary, ...lines);
   return details;

@@ -142,6 +142,7 @@ function buttonOf(status, given) {
   button.title = given.name;
   button.setAttribute("aria-label", given.name);
   button.onclick = () => status.send(given.do);
+  button.onmousedown = (event) => event.preventDefault(); // a click leaves space and arrows to the timeline
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");

@@ -101,7 +101,7 @@ function leave() {
 
 // A name that is cut off says itself in full.
 function sayInFull(target) {
-  const cut = target.closest("h4, p");
+  const cut = target.closest("strong, p");
   if (cut && cut.scrollWidth > cut.clientWidth && getComputedStyle(cut).textOverflow === "ellipsis") {
     cut.title = cut.textContent;
   }

@@ -134,13 +134,7 @@ def _show(table: int, task: str, lines: Sequence[Line]) -> None:
     frame = shown_table(lines)
     right = partial(st.column_config.TextColumn, alignment="right")
     columns = {name: right(help=words, width=_width([name, *frame[name]])) for name, words in COLUMNS.items()}
-    st.dataframe(
-        frame,
-        hide_index=True,
-        height="content",
-        key=f"paper {table} {task}",
-        column_config={"Method": st.column_config.TextColumn(pinned=True), **columns},
-    )
+    st.dataframe(frame, hide_index=True, height="content", key=f"paper {table} {task}", column_config=columns)
     _run_missing([line for line in lines if line.runnable])
 
 

@@ -65,10 +65,11 @@ def show(part: str, data: RunData, whole: RunData, entries: list[Entry], key: st
         pressed = live_feed(lines, event["t"] if event else None, key=f"feed {place}")
         again.take_advice(data, pressed)
         choose(place, pressed)
-        _show_formula(data, place)
-        if (mind := mind_sketch(data.events, data.row.budget)) is not None:
-            kept = ("mind", data.row.id, data.t, len(data.events))
-            live_chart(SHARED.figure(kept, lambda: mind), f"mind{key}")
+        with st.container():  # beside the feed
+            _show_formula(data, place)
+            if (mind := mind_sketch(data.events, data.row.budget)) is not None:
+                kept = ("mind", data.row.id, data.t, len(data.events))
+                live_chart(SHARED.figure(kept, lambda: mind), f"mind{key}")
 
 
 def _show_formula(data: RunData, place: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -334,12 +335,13 @@ def welcome(can_launch: bool) -> bool:
     return any(in_pairs(PRESETS, offer)) or pressed
 
 
-def demonstration() -> None:
-    """What this is, and one click to see it."""
+def demonstration(beside: Callable[[], None]) -> None:
+    """What this is, and one click to see it; `beside` says more beside the button."""
     _introduction()
-    if st.button(RUN_IT, icon=":material/play_arrow:", type="primary") and (
-        run_id := launch(BY_KEY["demo"].changes)
-    ):
+    with st.container(horizontal=True, vertical_alignment="center", key="demonstration"):
+        pressed = st.button(RUN_IT, icon=":material/play_arrow:", type="primary")
+        beside()
+    if pressed and (run_id := launch(BY_KEY["demo"].changes)):
         links.go("run", run=run_id, reachable="yes")
 
 

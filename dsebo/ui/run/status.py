@@ -17,13 +17,13 @@ PATIENCE = "Evaluations without a gain above α until this subspace counts as co
 STATE_WORDS = {
     "queued": "Waiting for a free place: others are at work. It starts by itself.",
     "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
-    "Resume carries on as if nothing had happened.",
-    "stalled": "No sign of life from the process that worked on this run. Resume takes it over.",
+    "Resume (▶) carries on as if nothing had happened.",
+    "stalled": "No sign of life from the process that worked on this run. Resume (▶) takes it over.",
     "cancelled": "Cancelled.",
-    "paused": "Paused. Step makes one evaluation, Resume lets it run.",
+    "paused": "Paused. Step (›) makes one evaluation, Resume (▶) lets it run.",
 }
 IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
-INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume carries on. The reason:"
+INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume (▶) carries on. The reason:"
 
 
 def numbers(data: RunData, live: bool = True) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.charts.explain import Entry, feed
-from dsebo.charts.run import common_span, sketch_of
+from dsebo.charts.run import common_span, drawn_scale, sketch_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
@@ -112,7 +112,7 @@ def siblings(row: RunRow) -> None:
     seeds = {other.seed: other.id for other in sorted(rows, key=lambda other: other.seed)}
     st.markdown("Seed", width="content")
     seed = segmented("Seed", list(seeds), f"seed {row.id}", row.seed)
-    if st.button("Compare them", type="tertiary"):
+    if st.button("Compare", type="tertiary", help="All of these seeds together, in Experiments."):
         links.go("experiments", show="compare", runs=",".join(run_id[:12] for run_id in seeds.values()))
     if seed != row.seed:
         st.session_state["run"] = seeds[seed]
@@ -146,6 +146,7 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
 def _show_one(data: RunData, whole: RunData, scale: Scale, part: str, live: bool) -> None:
     ghost = _ghost(data.row)
     drawn = [whole, *([ghost] if ghost else [])]
+    scale = drawn_scale(drawn, scale)
     drawing: dict[str, Any] = {"axis_end": _axis_end([whole], drawn), "ghost": ghost}
     if not live:  # the axes stay as they will be
         drawing["value_range"], drawing["largest_d"] = common_span(drawn, scale), _largest_d(drawn)
@@ -166,13 +167,14 @@ def _show_two(
     end, largest = _axis_end(whole, drawn), _largest_d(drawn)
     columns = st.columns(len(shown), gap="large")
     for column, data, all_of_it, ghost, key in zip(columns, shown, whole, ghosts, "ab", strict=True):
-        own = [all_of_it, *([ghost] if ghost else [])]
-        span = common_span(drawn if alike else own, scale)
+        shared = drawn if alike else [all_of_it, *([ghost] if ghost else [])]
+        own_scale = drawn_scale(shared, scale)
+        span = common_span(shared, own_scale)
         with column:
             row = data.row
             controls.heading(row.name, row.state, _caption(row), f"{key} {row.id}")
             drawing = {"axis_end": end, "value_range": span, "largest_d": largest, "ghost": ghost}
-            _chart(data, scale, key, drawing)
+            _chart(data, own_scale, key, drawing)
             entries = feed(data.events)
             _say(data, entries, live, ghost, key)
             with st.container(key=f"stacked{key}"):

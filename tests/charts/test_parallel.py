@@ -1,0 +1,29 @@
+"""Runs that differ in more than two settings, as lines through their settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dsebo.charts.parallel import parallel_figure
+from dsebo.charts.theme import SEQUENCE
+
+
+def test_settings_and_values_on_axes_that_tell_them_apart() -> None:
+    settings = [
+        {"K": k, "c": c, "method": m} for k in (10, 1000) for c in (1.0, 3.0) for m in ("dsebo", "random")
+    ]
+    best = [float(v) for v in np.geomspace(0.1, 100, len(settings))]
+    lines = parallel_figure(settings, ["K", "c", "method"], best).data[0]
+    K, c, method, final = lines.dimensions
+    assert [axis.label for axis in lines.dimensions] == ["K, log axis", "c", "method", "best value, log axis"]
+    assert list(K.tickvals) == pytest.approx([1, 3])
+    assert list(K.ticktext) == ["10", "1000"]
+    assert list(c.tickvals) == [1, 3]
+    assert list(method.ticktext) == ["DSEBO", "Random search"]
+    assert final.ticktext[0] == "0.1"
+    assert final.ticktext[-1] == "100"
+    # blue is low, as the words under it say
+    assert not lines.line.reversescale
+    assert lines.line.colorscale[0] == (0, SEQUENCE[0])
+    assert np.argmin(lines.line.color) == 0
