@@ -23,8 +23,8 @@ NOISE_STREAM = 1  # beside the method's own numbers of the same evaluation
 
 
 def make_objective(config: RunConfig) -> Objective:
-    """The objective that a config names; ConfigError, with the reason, where it cannot be evaluated here."""
-    if why := config.objective.unavailable():
+    """The objective that a config names; ConfigError, with the reason, where the run cannot be made here."""
+    if why := config.unavailable():
         raise ConfigError(why)
     return config.objective.build()
 

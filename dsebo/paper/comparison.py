@@ -16,15 +16,22 @@ from typing import Any
 import numpy as np
 
 from dsebo.analysis.facts import facts
-from dsebo.config import RunConfig, parse_flat
-from dsebo.experiments.entrants import Entrant
-from dsebo.paper.bundled import PeerRun, ThinRun
-from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS, PAPER_NAMES, paper_results
+from dsebo.config import RunConfig
+from dsebo.paper.bundled import PeerRun, ThinRun, entrant_config
+from dsebo.paper.tables import (
+    ONLY_LIKE,
+    PAPER_BUDGET,
+    PAPER_FUNCTIONS,
+    PAPER_NAMES,
+    PAPER_TASKS,
+    paper_results,
+)
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE, BUNDLED
 from dsebo.store.store import Store
-from dsebo.text import count, number, seeds_text
+from dsebo.text import count, method_name, number, seeds_text
 from objectives.fields import ConfigError
+from objectives.references import CENTRE
 
 REPEATS = 10  # the paper's
 FAR = 3.0  # printed standard deviations
@@ -45,7 +52,9 @@ METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the prin
     "BAxUS": "baxus",
     "MCTSVS": "mcts-vs",
     "RDUCB": "rducb",
+    "DuMBO": "dumbo",
     "TuRBO": "turbo",
+    "SAASBO": "saasbo",
     "SBO-SE": "sbo-se",
     "DCEM": "dcem",
     "LMMAES": "lm-ma-es",
@@ -61,12 +70,18 @@ METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the prin
     "S-Halving": "bandit-successive-halving",
     "Expectation": "bandit-expectation",
 }
-_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in PAPER_FUNCTIONS}
+VARIANTS = ("dsebo:variant=authors", "dsebo:variant=adaptive")  # of DSEBO, that the paper has no rows of
+_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in (*PAPER_FUNCTIONS, *PAPER_TASKS)}
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One printed row. `config` is its setting here, from seed 1; None where there is none."""
+    """One printed row, or one of ours beside them, whose printed figures are NaN.
+
+    Attributes:
+        entrant: Its method here as a race takes it; empty where it is not here.
+        config: Its setting here, from seed 1; None where there is none.
+    """
 
     table: int
     task: str
@@ -77,6 +92,7 @@ class PaperRow:
     std: float
     best: float
     seconds: float
+    entrant: str
     config: RunConfig | None
     setting: str = field(repr=False, default="")
 
@@ -97,6 +113,16 @@ class PaperRow:
     def why_not(self) -> str:
         """That the method or the task is not here; empty where the row can be run."""
         return "" if self.config is not None else NOT_HERE
+
+    @property
+    def only_like(self) -> str:
+        """What is run here in place of the paper's task; empty where it is the same one."""
+        return ONLY_LIKE.get(self.task.lower(), "")
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there is a printed figure, and of the same task."""
+        return not (self.only_like or math.isnan(self.mean))
 
 
 @dataclass(frozen=True)
@@ -157,28 +183,46 @@ def printed_rows(table: int, task: str) -> tuple[PaperRow, ...]:
 
 def _row(record: Mapping[Any, Any]) -> PaperRow:
     d = None if math.isnan(record["subspace_d"]) else int(record["subspace_d"])
-    config = _config(record["task"], record["D"], record["method"], d)
+    here = METHODS_HERE.get(record["method"], "")
+    entrant = f"{here}:d={d}" if here and d is not None else here
+    config = _config(record["task"], record["D"], entrant)
     setting = "" if config is None else _key_of(config)
-    return PaperRow(**{**record, "subspace_d": d}, config=config, setting=setting)
+    return PaperRow(**{**record, "subspace_d": d}, entrant=entrant, config=config, setting=setting)
 
 
-def _config(task: str, D: int, method: str, d: int | None) -> RunConfig | None:
+def _config(task: str, D: int, entrant: str) -> RunConfig | None:
     """The setting of a row, with every default of this software; None where it is not here."""
-    function, here = _FUNCTION_OF.get(task.lower()), METHODS_HERE.get(method)
-    if function is None or here is None or D not in PAPER_DIMENSIONS:
+    function = _FUNCTION_OF.get(task.lower())
+    if function is None or not entrant:
         return None
-    entrant = Entrant.parse(here)
-    flat = {"function": function, "D": D, "budget": PAPER_BUDGET, "method": entrant.method}
-    return parse_flat({**flat, **dict(entrant.changes), **({} if d is None else {"d": d})})
+    return entrant_config(function, entrant, {"D": D} if function in PAPER_FUNCTIONS else {})
+
+
+@lru_cache(maxsize=64)
+def rows_of(table: int, task: str) -> tuple[PaperRow, ...]:
+    """The printed rows of a task, and after them those of our variants of DSEBO."""
+    printed, nothing = printed_rows(table, task), math.nan
+    ours = []
+    for text in VARIANTS:
+        config = _config(task, printed[0].D, text)
+        key = "" if config is None else _key_of(config)
+        about = (table, task, printed[0].D, method_name(text), None)
+        ours.append(PaperRow(*about, nothing, nothing, nothing, nothing, text, config, key))
+    return (*printed, *ours)
 
 
 def references(row: PaperRow) -> tuple[float | None, float | None]:
     """(value at the centre of the box, F*) of a row's task; None where it is not here."""
-    config = _config(row.task, row.D, "DSEBO", None)
-    if config is None:
+    if row.config is None:
         return None, None
-    known = facts(config)
+    known = facts(row.config)
     return known.at_centre, known.minimum
+
+
+def other_references(row: PaperRow) -> dict[str, float]:
+    """What else a row's task is read against, by name: the best constant, the best of random points."""
+    known = {} if row.config is None else row.config.objective.references()
+    return {name: value for name, value in known.items() if name != CENTRE}
 
 
 def printed_mean(config: Mapping[str, Any]) -> float | None:
@@ -189,7 +233,7 @@ def printed_mean(config: Mapping[str, Any]) -> float | None:
 @lru_cache(maxsize=1)
 def _printed_means() -> dict[str, float]:
     rows = (row for n in TITLES for task in tasks(n) for row in printed_rows(n, task))
-    return {row.setting: row.mean for row in rows if row.setting}
+    return {row.setting: row.mean for row in rows if row.setting and row.comparable}
 
 
 # --- what has been run ----------------------------------------------------------------------
@@ -275,9 +319,10 @@ def command(row: PaperRow, seeds: Sequence[int]) -> str:
     """The command line that runs this row from these seeds."""
     if row.config is None or not seeds:
         return ""
-    task, d = row.config.objective, "" if row.subspace_d is None else f" --d {row.subspace_d}"
+    task = row.config.objective
+    size = f" --D {task.D}" if task.name in PAPER_FUNCTIONS else ""
     return (
-        f"dsebo race --methods {METHODS_HERE[row.method]} --function {task.name} --D {task.D}{d} "
+        f"dsebo race --methods {row.entrant} --function {task.name}{size} "
         f"--budget {row.config.budget} --seeds {seeds_text(seeds)}"
     )
 
@@ -287,11 +332,15 @@ def command(row: PaperRow, seeds: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """Rows of the tables by what can be said of them."""
+    """Rows of the tables by what can be said of them.
+
+    `unlike`: how many of those run are of tasks that are only like the paper's. The rest are compared.
+    """
 
     printed: int
     runnable: int
     run: int
+    unlike: int
     within: int
     lower: int
     higher: int
@@ -308,11 +357,12 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
     """Count the rows: those that can be run here, have been, and how far ours is from theirs."""
     pairs = [(row, own_runs(row, finals)) for row in rows]
     run = [(row, own) for row, own in pairs if own.seeds]
-    far = [apart(row, own) for row, own in run]
+    far = [apart(row, own) for row, own in run if row.comparable]
     return Tally(
         printed=len(rows),
         runnable=sum(row.config is not None for row in rows),
         run=len(run),
+        unlike=len(run) - len(far),
         within=sum(abs(value) <= FAR for value in far),
         lower=sum(value < -FAR for value in far),
         higher=sum(value > FAR for value in far),
@@ -321,7 +371,8 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
 
 def below_the_centre(rows: Sequence[PaperRow]) -> list[PaperRow]:
     """The rows whose printed mean is no better than one evaluation of the centre of the box."""
-    return [row for row in rows if (centre := references(row)[0]) is not None and row.mean >= centre]
+    centres = ((row, references(row)[0]) for row in rows if row.comparable)
+    return [row for row, centre in centres if centre is not None and row.mean >= centre]
 
 
 def no_better_than_random(finals: Sequence[FinalRun]) -> list[str]:
@@ -343,6 +394,8 @@ def verdict(row: PaperRow, own: Own) -> str:
     words = f"{abs(far):.1f} printed standard deviations {'above' if far > 0 else 'below'} it"
     if abs(far) <= 1:
         words = "within one printed standard deviation"
+    if row.only_like:
+        words = "of another task, which ours is only like"
     mean, n = number(own.mean, 3), count(len(own.seeds), "run")
     return f"{row.label} ends at {mean} here ({n}). The paper prints {number(row.mean, 3)}: {words}."
 
@@ -350,11 +403,12 @@ def verdict(row: PaperRow, own: Own) -> str:
 def sentences(finals: Sequence[FinalRun]) -> list[str]:
     """What the runs so far show, in plain words."""
     rows = all_rows()
-    ours = [row for row in rows if row.method == "DSEBO" and row.config is not None]
+    ours = [row for row in rows if row.method == "DSEBO" and row.config is not None and row.comparable]
     every, own = tally(finals, rows), tally(finals, ours)
     points = [f"Of {every.printed} printed rows {every.runnable} can be run here, and {every.run} have been."]
     if every.run:
-        points.append(f"Of these, {_in_words(every)}.")
+        unlike = f" ({every.unlike} are of tasks that are only like the paper's)" if every.unlike else ""
+        points.append(f"Of these, {_in_words(every)}{unlike}.")
     if own.run:
         points.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
     points += [

@@ -95,7 +95,7 @@ def check_own(settings: Settings, configs: Sequence[RunConfig]) -> None:
 
 def check_run(limits: Limits, config: RunConfig, budget: int) -> None:
     """Refuse a single run that is too long or too large, or whose objective cannot be evaluated here."""
-    if why := config.objective.unavailable():
+    if why := config.unavailable():
         raise ConfigError(why)
     if limits.budget is not None and budget > limits.budget:
         raise LimitExceeded(f"budget = {budget} is over the limit of {limits.budget} evaluations.")

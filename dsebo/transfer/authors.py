@@ -8,12 +8,10 @@ Points and times are not in them. Slopes and patience are reconstructed, and mar
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import secrets
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -26,7 +24,7 @@ from dsebo.events import Converged, Started
 from dsebo.expansion import Progress, Strategy, after_evaluation, converge, start
 from dsebo.methods.dsebo import DseboConfig
 from dsebo.store.errors import StoreError
-from dsebo.transfer.bundle import Imported, known_minimum, lowest_value
+from dsebo.transfer.bundle import Imported, evaluation_row, known_minimum, lowest_value, rows_of_run
 from dsebo.transfer.incoming import MAX_NUMBER
 from objectives.base import ObjectiveConfig
 from objectives.fields import ConfigError
@@ -81,28 +79,22 @@ def _imported(
     told = reconstruct(config, values, [dims[0], *dims])
     events: list[dict[str, Any]] = [_started(config), *told.events]
     whole = len(values) >= config.budget
-    run = {
-        "name": f"Authors' {config.objective.name}, D = {config.objective.D}, "
-        f"β = {getattr(config.optimizer, 'beta', 0):g}",
-        "group": group,
-        "tags": "[]",
-        "config": config.to_json(),
-        "method": config.optimizer.method,
-        "function": config.objective.name,
-        "state": "finished" if whole else "interrupted",
-        "seed": config.seed,
-        "versions": "{}",
-        "created": time.time(),
-        "n_done": len(values),
-        "best": min(values),
-        "d": told.d,
-        "budget": max(config.budget, len(values)),
-        "seconds": 0.0,
-        "minimum": events[0]["minimum"],
-        "at_centre": events[0]["at_centre"],
-        "error": None if whole else f"Imported with {len(values)} of {config.budget} evaluations.",
-    }
-    return Imported(run, _rows(values, dims, told), [_event_row(event) for event in events])
+    name = (
+        f"Authors' {config.objective.name}, D = {config.objective.D}, "
+        f"β = {getattr(config.optimizer, 'beta', 0):g}"
+    )
+    return rows_of_run(
+        name,
+        group,
+        config,
+        _rows(values, dims, told),
+        events,
+        state="finished" if whole else "interrupted",
+        d=told.d,
+        minimum=events[0]["minimum"],
+        at_centre=events[0]["at_centre"],
+        error=None if whole else f"Imported with {len(values)} of {config.budget} evaluations.",
+    )
 
 
 def _config(match: re.Match[str], path: str, dims: list[int]) -> RunConfig:
@@ -154,33 +146,12 @@ def _check_values(config: RunConfig, values: list[float], path: str) -> None:
             raise StoreError(f"{path}, line {line}: {y:g} is below the minimum of {config.function}.")
 
 
-def _event_row(event: dict[str, Any]) -> dict[str, Any]:
-    payload = json.dumps(event, ensure_ascii=False)
-    return {"t": event["t"], "kind": event["event"], "payload": payload}
-
-
 def _rows(values: list[float], dims: list[int], told: Evaluations) -> list[dict[str, Any]]:
     rows, best = [], values[0]
     for i, y in enumerate(values):
         best = min(best, y)
-        rows.append(
-            {
-                "t": i + 1,
-                "y": y,
-                "best": best,
-                "d": dims[max(0, i - 1)],
-                "z": None,
-                "z_type": "f8",
-                "seconds": 0.0,
-                "seconds_fit": 0.0,
-                "seconds_acq": 0.0,
-                "seconds_eval": 0.0,
-                "failed": False,
-                "T": told.patience[i],
-                "since_gain": told.since_gain[i],
-                "error": None,
-            }
-        )
+        counted = {"T": told.patience[i], "since_gain": told.since_gain[i]}
+        rows.append(evaluation_row(i + 1, y, best, d=dims[max(0, i - 1)], **counted))
     return rows
 
 
