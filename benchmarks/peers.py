@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -82,7 +81,7 @@ def task_runs(chosen: Iterable[str], methods: Sequence[str]) -> list[tuple[str, 
     before the next one, so that what is done early compares like with like.
     """
     rows = {(task, row.entrant): row for task in chosen for row in task_rows(task)}
-    seconds = {key: predict(row.config).seconds for key, row in rows.items() if row.config is not None}
+    seconds = {key: predict(row.config).seconds for key, row in rows.items()}
     wanted = [key for key in rows if (key[1] in methods if methods else seconds[key] < TOO_LONG)]
     place: dict[str, tuple[bool, bool, float]] = {}
     for key in wanted:
@@ -187,9 +186,7 @@ def table(runs: pd.DataFrame) -> str:
         parts += _function_table(function, rows, figures) if len(rows) else []
     for task in PAPER_TASKS:
         rows = runs[runs.function == task]
-        figures = {
-            row.entrant: None if math.isnan(row.mean) else (row.mean, row.std) for row in task_rows(task)
-        }
+        figures = {row.entrant: (row.mean, row.std) if row.printed else None for row in task_rows(task)}
         like = ONLY_LIKE.get(task, "")
         parts += _function_table(task, rows, figures, like) if len(rows) else []
     parts.append(_step_table(runs[runs.function.isin(PAPER_FUNCTIONS)]))

@@ -31,6 +31,7 @@ class Ending:
         d_h: How far the subspace may grow; None where the method does not grow one.
         changes: The convergences, oldest first.
         reachable: The best value that is possible in a subspace, by its dimension, where computed.
+        incumbent, expected: Where noise was declared: the evaluation with the least posterior mean, and that.
     """
 
     t: int
@@ -43,6 +44,8 @@ class Ending:
     d_h: int | None = None
     changes: Sequence[Change] = ()
     reachable: Mapping[int, float] = field(default_factory=dict)
+    incumbent: int | None = None
+    expected: float | None = None
 
 
 def ending_of(
@@ -67,6 +70,8 @@ def ending_of(
         d_h=config["optimizer"].get("d_h"),
         changes=changes,
         reachable=reachable or {},
+        incumbent=last.get("incumbent"),
+        expected=last.get("expected"),
     )
 
 
@@ -74,7 +79,7 @@ def conclude_run(run: Ending) -> str:
     """`From 30.1 at the centre to 3.62. The subspace grew from 5 to 28 in six expansions …`."""
     if run.best is None:
         return f"None of the {count(run.t, 'evaluation')} gave a value." if run.t else ""
-    sentences = [_gain(run, run.best), _growth(run), _rest(run, run.best)]
+    sentences = [_gain(run, run.best), _likely(run), _growth(run), _rest(run, run.best)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -85,6 +90,13 @@ def _gain(run: Ending, best: float) -> str:
     if best < run.at_centre:
         return f"From {_short(run.at_centre)} at the centre to {_short(best)}{after}."
     return f"{_short(best)}{after}, no better than the {_short(run.at_centre)} at the centre."
+
+
+def _likely(run: Ending) -> str:
+    if run.incumbent is None or run.expected is None:
+        return ""
+    expected = _short(run.expected)
+    return f"By the posterior mean evaluation {run.incumbent} is the best: {expected} expected there."
 
 
 def _growth(run: Ending) -> str:

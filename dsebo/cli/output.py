@@ -123,7 +123,7 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
                     last = event
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    concluded = _conclusion(config, started, last, changes)
+                    concluded = _conclusion(config, started, last, event, changes)
                     failed = event.state == "failed"
                     words = event.text if failed else concluded or event.text
                     console.print(words, highlight=False, markup=False)
@@ -138,12 +138,22 @@ def _show_live(events: Iterator[Event], config: RunConfig) -> str:
 
 
 def _conclusion(
-    config: RunConfig, started: Started | None, last: Evaluated | None, changes: list[dict[str, Any]]
+    config: RunConfig,
+    started: Started | None,
+    last: Evaluated | None,
+    ended: Finished,
+    changes: list[dict[str, Any]],
 ) -> str:
     """What the run amounts to; empty where it was carried on and its beginning is not at hand."""
     if started is None or started.t or last is None:
         return ""
-    evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
+    evaluated = {
+        "t": last.t,
+        "best": last.best if math.isfinite(last.best) else None,
+        "d": last.d,
+        "incumbent": ended.incumbent,
+        "expected": ended.expected,
+    }
     plain = config.model_dump(mode="json")
     return conclude_run(
         ending_of(plain, evaluated, changes, started.at_centre, started.minimum, config.budget)

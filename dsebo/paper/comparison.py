@@ -35,7 +35,6 @@ from objectives.references import CENTRE
 
 REPEATS = 10  # the paper's
 FAR = 3.0  # printed standard deviations
-NOT_HERE = "not available here"
 TITLES = {
     1: "Functions of 1000 variables",
     2: "Real tasks",
@@ -79,8 +78,8 @@ class PaperRow:
     """One printed row, or one of ours beside them, whose printed figures are NaN.
 
     Attributes:
-        entrant: Its method here as a race takes it; empty where it is not here.
-        config: Its setting here, from seed 1; None where there is none.
+        entrant: Its method here as a race takes it.
+        config: Its setting here, from seed 1.
     """
 
     table: int
@@ -93,8 +92,8 @@ class PaperRow:
     best: float
     seconds: float
     entrant: str
-    config: RunConfig | None
-    setting: str = field(repr=False, default="")
+    config: RunConfig = field(repr=False)
+    setting: str = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -110,19 +109,19 @@ class PaperRow:
         return self.std <= 1.001 * math.sqrt(REPEATS) * (self.mean - self.best)
 
     @property
-    def why_not(self) -> str:
-        """That the method or the task is not here; empty where the row can be run."""
-        return "" if self.config is not None else NOT_HERE
-
-    @property
     def only_like(self) -> str:
         """What is run here in place of the paper's task; empty where it is the same one."""
         return ONLY_LIKE.get(self.task.lower(), "")
 
     @property
+    def printed(self) -> bool:
+        """Whether the paper has it."""
+        return not math.isnan(self.mean)
+
+    @property
     def comparable(self) -> bool:
         """Whether there is a printed figure, and of the same task."""
-        return not (self.only_like or math.isnan(self.mean))
+        return self.printed and not self.only_like
 
 
 @dataclass(frozen=True)
@@ -183,45 +182,38 @@ def printed_rows(table: int, task: str) -> tuple[PaperRow, ...]:
 
 def _row(record: Mapping[Any, Any]) -> PaperRow:
     d = None if math.isnan(record["subspace_d"]) else int(record["subspace_d"])
-    here = METHODS_HERE.get(record["method"], "")
-    entrant = f"{here}:d={d}" if here and d is not None else here
+    entrant = METHODS_HERE[record["method"]] + ("" if d is None else f":d={d}")
     config = _config(record["task"], record["D"], entrant)
-    setting = "" if config is None else _key_of(config)
-    return PaperRow(**{**record, "subspace_d": d}, entrant=entrant, config=config, setting=setting)
+    return PaperRow(**{**record, "subspace_d": d}, entrant=entrant, config=config, setting=_key_of(config))
 
 
-def _config(task: str, D: int, entrant: str) -> RunConfig | None:
-    """The setting of a row, with every default of this software; None where it is not here."""
-    function = _FUNCTION_OF.get(task.lower())
-    if function is None or not entrant:
-        return None
+def _config(task: str, D: int, entrant: str) -> RunConfig:
+    """The setting of a row, with every default of this software."""
+    function = _FUNCTION_OF[task.lower()]
     return entrant_config(function, entrant, {"D": D} if function in PAPER_FUNCTIONS else {})
 
 
 @lru_cache(maxsize=64)
 def rows_of(table: int, task: str) -> tuple[PaperRow, ...]:
     """The printed rows of a task, and after them those of our variants of DSEBO."""
-    printed, nothing = printed_rows(table, task), math.nan
+    printed, nothing = printed_rows(table, task), (math.nan,) * 4
     ours = []
     for text in VARIANTS:
         config = _config(task, printed[0].D, text)
-        key = "" if config is None else _key_of(config)
         about = (table, task, printed[0].D, method_name(text), None)
-        ours.append(PaperRow(*about, nothing, nothing, nothing, nothing, text, config, key))
+        ours.append(PaperRow(*about, *nothing, text, config, _key_of(config)))
     return (*printed, *ours)
 
 
 def references(row: PaperRow) -> tuple[float | None, float | None]:
-    """(value at the centre of the box, F*) of a row's task; None where it is not here."""
-    if row.config is None:
-        return None, None
+    """(value at the centre of the box, F*) of a row's task; None where it is not known."""
     known = facts(row.config)
     return known.at_centre, known.minimum
 
 
 def other_references(row: PaperRow) -> dict[str, float]:
     """What else a row's task is read against, by name: the best constant, the best of random points."""
-    known = {} if row.config is None else row.config.objective.references()
+    known = row.config.objective.references()
     return {name: value for name, value in known.items() if name != CENTRE}
 
 
@@ -233,7 +225,7 @@ def printed_mean(config: Mapping[str, Any]) -> float | None:
 @lru_cache(maxsize=1)
 def _printed_means() -> dict[str, float]:
     rows = (row for n in TITLES for task in tasks(n) for row in printed_rows(n, task))
-    return {row.setting: row.mean for row in rows if row.setting and row.comparable}
+    return {row.setting: row.mean for row in rows if row.comparable}
 
 
 # --- what has been run ----------------------------------------------------------------------
@@ -272,9 +264,7 @@ def peer_finals(runs: Iterable[PeerRun]) -> list[FinalRun]:
 
 def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
     """The stored runs of these tasks that have finished or are under way; imported ones are no evidence."""
-    functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
-    if not functions:
-        return []
+    functions = [_FUNCTION_OF[task.lower()] for task in wanted]
     rows = store.list_runs(RunFilter(functions=functions, states=("finished", *ACTIVE), computed=True))
     return [_final(row) for row in rows if row.budget == PAPER_BUDGET]
 
@@ -287,7 +277,7 @@ def _final(row: RunRow) -> FinalRun:
 
 def own_runs(row: PaperRow, finals: Sequence[FinalRun]) -> Own:
     """What this software has of a row. A seed counts once; the bundled run of it comes first."""
-    alike = [run for run in finals if run.setting == row.setting] if row.setting else []
+    alike = [run for run in finals if run.setting == row.setting]
     by_seed: dict[int, FinalRun] = {}
     for run in sorted(alike, key=lambda run: not run.bundled):
         if run.best is not None:
@@ -317,7 +307,7 @@ def apart(row: PaperRow, own: Own) -> float:
 
 def command(row: PaperRow, seeds: Sequence[int]) -> str:
     """The command line that runs this row from these seeds."""
-    if row.config is None or not seeds:
+    if not seeds:
         return ""
     task = row.config.objective
     size = f" --D {task.D}" if task.name in PAPER_FUNCTIONS else ""
@@ -338,7 +328,6 @@ class Tally:
     """
 
     printed: int
-    runnable: int
     run: int
     unlike: int
     within: int
@@ -360,7 +349,6 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
     far = [apart(row, own) for row, own in run if row.comparable]
     return Tally(
         printed=len(rows),
-        runnable=sum(row.config is not None for row in rows),
         run=len(run),
         unlike=len(run) - len(far),
         within=sum(abs(value) <= FAR for value in far),
@@ -403,9 +391,9 @@ def verdict(row: PaperRow, own: Own) -> str:
 def sentences(finals: Sequence[FinalRun]) -> list[str]:
     """What the runs so far show, in plain words."""
     rows = all_rows()
-    ours = [row for row in rows if row.method == "DSEBO" and row.config is not None and row.comparable]
+    ours = [row for row in rows if row.method == "DSEBO" and row.comparable]
     every, own = tally(finals, rows), tally(finals, ours)
-    points = [f"Of {every.printed} printed rows {every.runnable} can be run here, and {every.run} have been."]
+    points = [f"All {every.printed} printed rows can be run here, and {every.run} have been."]
     if every.run:
         unlike = f" ({every.unlike} are of tasks that are only like the paper's)" if every.unlike else ""
         points.append(f"Of these, {_in_words(every)}{unlike}.")
