@@ -267,7 +267,7 @@ def setting_line(config: Mapping[str, Any]) -> str:
     if method == "dsebo":
         words += [f"β = {value_text(optimizer['beta'])}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
         if optimizer["variant"] != "paper":
-            words.append(f"{optimizer['variant']}' variant")
+            words.append(_CHANGES[f"variant={optimizer['variant']}"])
     else:
         words.append(method_name(method))
     forked = [fork_words(config)] if config.get("forks") else []

@@ -153,7 +153,7 @@ def _width(texts: Sequence[str]) -> int:
 def _head(line: Line) -> None:
     """What is hard about this task, and what is not; where it is only like the paper's, that it is."""
     (centre, minimum), others = references(line.row), other_references(line.row)
-    known = [f"the {name} gives **{number(value)}**" for name, value in others.items()]
+    known = [f"{name} **{number(value)}**" for name, value in others.items()]
     known += [f"the minimum F* is **{number(minimum)}**"] if minimum is not None else []
     words = ", ".join([f"One evaluation of the centre of the box gives **{number(centre)}**", *known])
     st.markdown(f"D = {line.row.D}. {words}. Lower is better.")
