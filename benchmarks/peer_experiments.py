@@ -16,8 +16,18 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.peer_changes import EXPERIMENTS, Experiment
-from benchmarks.peers import PRESETS, RESULTS, deviations, in_print, known, measure, new_runner, printed
+from benchmarks.peers import (
+    OTHER_SETTINGS,
+    RESULTS,
+    deviations,
+    in_print,
+    known,
+    measure,
+    new_runner,
+    printed,
+)
 from dsebo.config import METHODS
+from dsebo.experiments.entrants import Entrant
 from dsebo.paper.comparison import FAR
 from dsebo.paper.tables import PAPER_FUNCTIONS
 
@@ -109,10 +119,10 @@ def other_scales(function: str, method: str, paper: tuple[float, float]) -> list
             function,
             usual[(usual.function == function) & (usual.method == label)].best,
             paper,
-            Experiment(method, label.partition(" ")[2].strip("()")),
+            Experiment(method, words),
         )
-        for label, preset in PRESETS.items()
-        if preset["method"] == method
+        for label, words in OTHER_SETTINGS.items()
+        if Entrant.parse(label).method == method
     ]
 
 

@@ -1,21 +1,25 @@
-"""All methods on the six functions, D = 1000, 500 evaluations, beside the paper's tables 1 and 4.
+"""All methods on the six functions and the three tasks, 500 evaluations, beside the paper's tables.
 
-`python -m benchmarks.peers run --seeds 1,2,3` runs what is missing and appends each run to
-results/peers.csv; it can be stopped and started at will. `--methods` and `--functions` choose.
+`python -m benchmarks.peers run --seeds 1,2,3` runs what is missing of the functions (D = 1000) and appends
+each run to results/peers.csv; it can be stopped and started at will. `--methods` and `--functions` choose.
+`python -m benchmarks.peers tasks --seeds 1,2,3` does the same for the tasks, the quickest methods first; a
+method that a run would take more than ten minutes with is left out unless `--methods` names it.
 `python -m benchmarks.peers ship` copies the final values to the package, where the Paper page shows them.
 `python -m benchmarks.peers table` writes results/peers.md from it: values beside the printed ones,
 and what a step costs at n = 100 and n = 500.
 
-Seconds are CPU seconds of the thread, so that other work on the machine does not count; compare
-them as ratios to DSEBO's.
+Seconds are CPU seconds of the thread, and of the processes that evaluate for it, so that other work on the
+machine does not count; compare them as ratios to DSEBO's.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -23,11 +27,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsebo.config import METHODS, RunConfig
+from benchmarks.cpu import children_seconds
+from dsebo.config import METHODS, RunConfig, predict
 from dsebo.experiments.entrants import Entrant
-from dsebo.paper.bundled import PEERS, PEERS_COLUMNS
-from dsebo.paper.comparison import METHODS_HERE
-from dsebo.paper.tables import PAPER_FUNCTIONS, function_rows
+from dsebo.paper.bundled import PEERS, PEERS_COLUMNS, entrant_config
+from dsebo.paper.comparison import METHODS_HERE, PaperRow, rows_of, tasks
+from dsebo.paper.tables import ONLY_LIKE, PAPER_BUDGET, PAPER_FUNCTIONS, PAPER_TASKS, function_rows
+from dsebo.parsing import read_seeds
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
@@ -35,16 +41,13 @@ RESULTS = Path(__file__).parent / "results"
 RUNS, TABLE = RESULTS / "peers.csv", RESULTS / "peers.md"
 SHIPPED, SHIPPED_COLUMNS = Path(str(files("dsebo.data") / PEERS)), PEERS_COLUMNS
 COLUMNS = ["function", "method", "seed", "best", "seconds", "step_100", "step_500"]
-BUDGET = 500
 
 # A method's name in the paper's tables.
 PRINTED = {Entrant.parse(here).method: name for name, here in METHODS_HERE.items()}
 SUBSPACE = 30  # of the two that the paper tries, for the methods that have one
-# Settings other than a method's defaults that are worth a row of their own.
-PRESETS: dict[str, dict[str, Any]] = {
-    "rembo (z in ±1)": {"method": "rembo", "scale": "unit"},
-    "rembo (DSEBO's scale)": {"method": "rembo", "scale": "dsebo"},
-}
+# Settings other than a method's defaults that are worth a row of their own, in words.
+OTHER_SETTINGS = {"rembo:scale=unit": "z in ±1", "rembo:scale=dsebo": "DSEBO's scale"}
+TOO_LONG = 600.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -58,28 +61,49 @@ class Measured:
 
 
 def labels() -> list[str]:
-    """Every row of the table: methods in their order, presets after their method."""
-    found = []
+    """Every row of a function's table: methods in their order, other settings after their method."""
+    rows = []
     for method in METHODS:
-        found.append(method)
-        found += [label for label, preset in PRESETS.items() if preset["method"] == method]
-    return found
+        rows += [method, *(label for label in OTHER_SETTINGS if Entrant.parse(label).method == method)]
+    return rows
+
+
+def task_rows(task: str) -> list[PaperRow]:
+    """The rows of a task's two tables and our variants, each method once."""
+    printed = next(name for name in tasks(2) if name.lower() == task)
+    return list({row.entrant: row for table in (2, 5) for row in rows_of(table, printed)}.values())
+
+
+def task_runs(chosen: Iterable[str], methods: Sequence[str]) -> list[tuple[str, str]]:
+    """(task, label) of what a run takes less than ten minutes of, or of the methods that are named.
+
+    DSEBO first, then the quickest; of methods with a subspace the smaller one before. A method on all tasks
+    before the next one, so that what is done early compares like with like.
+    """
+    rows = {(task, row.entrant): row for task in chosen for row in task_rows(task)}
+    seconds = {key: predict(row.config).seconds for key, row in rows.items()}
+    wanted = [key for key in rows if (key[1] in methods if methods else seconds[key] < TOO_LONG)]
+    place: dict[str, tuple[bool, bool, float]] = {}
+    for key in wanted:
+        last = not key[1].startswith("dsebo"), rows[key].subspace_d == 80
+        place.setdefault(key[1], (*last, seconds[key]))
+    return sorted(wanted, key=lambda key: place[key[1]])
 
 
 def new_runner(objective: dict[str, Any], settings: dict[str, Any], seed: int) -> Runner:
     """A run of the benchmark's budget."""
-    given = {"objective": objective, "optimizer": settings, "budget": BUDGET, "seed": seed}
+    given = {"objective": objective, "optimizer": settings, "budget": PAPER_BUDGET, "seed": seed}
     return Runner.from_config(RunConfig.parse(given))
 
 
 def measure(runner: Runner) -> Measured:
-    """Run it, timing each step on the thread's own clock."""
+    """Run it, timing each step on the thread's own clock and that of the processes that evaluate."""
     steps = []
     with one_thread():
         while not runner.done:
-            began = thread_time()
+            began = thread_time() + children_seconds()
             runner.step()
-            steps.append(thread_time() - began)
+            steps.append(thread_time() + children_seconds() - began)
     return Measured(runner.best, sum(steps), _mean(steps[90:110]), _mean(steps[480:500]))
 
 
@@ -113,24 +137,22 @@ def append(function: str, label: str, seed: int, run: Measured) -> None:
         )
 
 
-def run_missing(functions: list[str], methods: list[str], seeds: list[int]) -> None:
-    """One seed after the other, so that a first table is there early."""
+def run_missing(rows: list[tuple[str, str]], seeds: list[int]) -> None:
+    """(function, label) rows: one seed after the other, so that a first table is there early."""
     for seed in seeds:
-        for function in functions:
-            for label in methods:
-                done = known()
-                same = (done.function == function) & (done.method == label) & (done.seed == seed)
-                if same.any():
-                    continue
-                settings = PRESETS.get(label, {"method": label})
-                run = measure(new_runner({"name": function}, settings, seed))
-                append(function, label, seed, run)
-                print(f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True)
+        for function, label in rows:
+            done = known()
+            same = (done.function == function) & (done.method == label) & (done.seed == seed)
+            if same.any():
+                continue
+            run = measure(Runner.from_config(entrant_config(function, label, {"seed": seed})))
+            append(function, label, seed, run)
+            print(f"{function} {label} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True)
 
 
 def printed(function: str, label: str, d: int | None = None) -> tuple[float, float] | None:
     """(mean, deviation) in the paper's table 1 or 4, in d dimensions; None where it has none."""
-    method = PRESETS.get(label, {}).get("method", label)
+    method = Entrant.parse(label).method
     if method not in PRINTED:
         return None
     rows = function_rows(function, tables=(1, 4))
@@ -152,36 +174,44 @@ def in_print(paper: tuple[float, float]) -> str:
 def table(runs: pd.DataFrame) -> str:
     """The committed table, in Markdown."""
     parts = [
-        "# All methods on the six functions\n",
-        "D = 1000, d_e = 30, 500 evaluations; written by `python -m benchmarks.peers table`. Ours: "
-        "mean ± deviation over the seeds run so far. Paper: tables 1 and 4, over ten. Apart: how "
+        "# All methods on the six functions and the three tasks\n",
+        "500 evaluations, on the functions D = 1000 and d_e = 30; written by "
+        "`python -m benchmarks.peers table`. Ours: mean ± deviation over the seeds run so far. "
+        "Paper: tables 1, 2, 4 and 5, over ten. Apart: how "
         "many of the printed deviations ours lies above (+) or below (−) it.\n",
     ]
     for function in PAPER_FUNCTIONS:
         rows = runs[runs.function == function]
-        if len(rows):
-            parts.append(_function_table(function, rows))
-    parts.append(_step_table(runs))
+        figures = {label: printed(function, label) for label in labels()}
+        parts += _function_table(function, rows, figures) if len(rows) else []
+    for task in PAPER_TASKS:
+        rows = runs[runs.function == task]
+        figures = {row.entrant: (row.mean, row.std) if row.printed else None for row in task_rows(task)}
+        like = ONLY_LIKE.get(task, "")
+        parts += _function_table(task, rows, figures, like) if len(rows) else []
+    parts.append(_step_table(runs[runs.function.isin(PAPER_FUNCTIONS)]))
     return "\n".join(parts)
 
 
-def _function_table(function: str, rows: pd.DataFrame) -> str:
+def _function_table(
+    function: str, runs: pd.DataFrame, figures: Mapping[str, tuple[float, float] | None], like: str = ""
+) -> list[str]:
+    """`like`: what is run here in place of the paper's task, where they are not compared."""
     lines = [
         f"## {function}\n",
+        *([f"{like}: beside the printed figures, not to be compared with them.\n"] if like else []),
         "| method | ours | seeds | paper | apart | best |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for label in labels():
-        best = rows[rows.method == label].best
+    for label, paper in figures.items():
+        best = runs[runs.method == label].best
         if not len(best):
             continue
         ours = f"{best.mean():.4g}" + (f" ± {best.std():.2g}" if best.nunique() > 1 else "")
-        paper, apart = printed(function, label), ""
-        if paper is not None and paper[1] > 0:
-            apart = f"{deviations(best, paper):+.1f}"
+        apart = f"{deviations(best, paper):+.1f}" if paper and paper[1] > 0 and not like else ""
         shown = in_print(paper) if paper else "–"
         lines.append(f"| {label} | {ours} | {len(best)} | {shown} | {apart} | {best.min():.4g} |")
-    return "\n".join(lines) + "\n"
+    return ["\n".join(lines) + "\n"]
 
 
 def _step_table(runs: pd.DataFrame) -> str:
@@ -206,15 +236,10 @@ def _step_table(runs: pd.DataFrame) -> str:
 
 def ship(runs: pd.DataFrame) -> None:
     """The final values as the Paper page reads them, with the arithmetic that they are of."""
-    rows = []
-    for run in runs.to_dict("records"):
-        preset = PRESETS.get(run["method"], {"method": run["method"]})
-        changes = tuple((name, value) for name, value in preset.items() if name != "method")
-        entrant = Entrant(preset["method"], changes)
-        given = {"objective": {"name": run["function"]}, "optimizer": preset, "budget": BUDGET}
-        kept = (run["function"], entrant.text, run["seed"], run["best"], run["seconds"])
-        rows.append((*kept, RunConfig.parse(given).arithmetic))
-    pd.DataFrame(rows, columns=SHIPPED_COLUMNS).to_csv(SHIPPED, index=False)
+    kept = runs[SHIPPED_COLUMNS[:-1]].copy()
+    rows = zip(kept["function"], kept["method"], strict=True)
+    kept["arithmetic"] = [entrant_config(function, label).arithmetic for function, label in rows]
+    kept.to_csv(SHIPPED, index=False)
 
 
 def _ratio(runs: pd.DataFrame, label: str) -> float:
@@ -226,14 +251,19 @@ def _ratio(runs: pd.DataFrame, label: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["run", "table", "ship"])
+    parser.add_argument("what", choices=["run", "tasks", "table", "ship"])
     parser.add_argument("--seeds", default="1")
-    parser.add_argument("--methods", default=",".join(labels()))
-    parser.add_argument("--functions", default=",".join(PAPER_FUNCTIONS))
+    parser.add_argument("--methods", default="")
+    parser.add_argument("--functions", default="")
     given = parser.parse_args()
+    methods, functions = (
+        [name for name in text.split(",") if name] for text in (given.methods, given.functions)
+    )
+    seeds = read_seeds(given.seeds)
     if given.what == "run":
-        seeds = [int(seed) for seed in given.seeds.split(",")]
-        run_missing(given.functions.split(","), given.methods.split(","), seeds)
+        run_missing(list(product(functions or PAPER_FUNCTIONS, methods or labels())), seeds)
+    elif given.what == "tasks":
+        run_missing(task_runs(functions or PAPER_TASKS, methods), seeds)
     TABLE.write_text(table(known()))
     if given.what == "ship":
         ship(known())

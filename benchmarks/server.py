@@ -10,6 +10,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from benchmarks.cpu import process_seconds
+
 ROOT = Path(__file__).parents[1]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]  # of Chromium, in a container
 
@@ -57,8 +59,7 @@ class Server:
 
     def cpu(self) -> float:
         """Seconds of CPU time that the server has used."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return process_seconds(self.process.pid)
 
     def close(self) -> None:
         """Stop it."""

@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from dsebo.methods import KNOWN as KNOWN
 from dsebo.methods import METHODS as METHODS
 from dsebo.methods.base import MethodConfig
 from dsebo.methods.cost import Prediction as Prediction
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     AnyMethod = MethodConfig
     AnyObjective = ObjectiveConfig
 else:
-    AnyMethod = tagged_union("method", METHODS)
+    AnyMethod = tagged_union("method", KNOWN)
     AnyObjective = tagged_union("kind", KINDS)
 
 
@@ -108,13 +109,13 @@ class RunConfig(Frozen):
         if not isinstance(given, dict):
             return given
         method = given.get("method", METHOD)
-        if method not in list(METHODS):
+        if method not in list(KNOWN):
             raise ValueError(not_one_of("method", METHODS, method))
         if given.get("batch", 1) != 1 and "batch" not in METHODS[method].model_fields:
             label, got = METHODS[method].label, given["batch"]
             raise ValueError(f"{label} proposes one point at a time: batch must be 1 (got {got!r}).")
         D = info.data["objective"].D if "objective" in info.data else 1000
-        return {"method": method, **METHODS[method].complete(given, D)}
+        return {"method": method, **KNOWN[method].complete(given, D)}
 
     @model_validator(mode="after")
     def _check(self) -> RunConfig:
@@ -149,6 +150,10 @@ class RunConfig(Frozen):
     def arithmetic(self) -> str:
         """The version of the arithmetic that a run of this config is made with."""
         return f"{self.objective.arithmetic}.{self.optimizer.arithmetic}"
+
+    def unavailable(self) -> str:
+        """Why such a run cannot be made here, in a sentence; one that is stored can be looked at."""
+        return self.optimizer.unavailable() or self.objective.unavailable()
 
     def warnings(self) -> list[str]:
         """What is allowed but will surprise, in words."""
@@ -290,7 +295,7 @@ def stored_hash(config: RunConfig, versions: Mapping[str, str]) -> str | None:
 
 def config_parts(method: str, function: str = FUNCTION) -> dict[str, type[Frozen]]:
     """The config classes whose fields make up a run of that method on that function."""
-    return {"": RunConfig, "objective": KINDS[kind_of(function)], "optimizer": METHODS[method]}
+    return {"": RunConfig, "objective": KINDS[kind_of(function)], "optimizer": KNOWN[method]}
 
 
 def all_specs(method: str, function: str = FUNCTION) -> dict[str, list[FieldSpec]]:
@@ -407,6 +412,4 @@ def _parts_of(given: Any) -> dict[str, type[Frozen]]:
         fields = _as_dict(parts.get(part))
         tags.append(fields.get(tag) if isinstance(fields, dict) else None)
     function, method = (tag if isinstance(tag, str) else None for tag in tags)
-    return config_parts(
-        method if method in METHODS else METHOD, function if function in names() else FUNCTION
-    )
+    return config_parts(method if method in KNOWN else METHOD, function if function in names() else FUNCTION)

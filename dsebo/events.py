@@ -31,7 +31,7 @@ class Event:
 
 
 _HIDDEN = {"z"}  # a point is kept by the store as bytes, not printed
-_RARE = {"ruled", "enough", "most"}  # left out where there is none
+_RARE = {"ruled", "enough", "most", "incumbent", "expected"}  # left out where there is none
 
 
 def _plain(value: Any) -> Any:
@@ -127,13 +127,19 @@ class Forked(Event, kind="forked"):
 
 @dataclass(frozen=True)
 class Finished(Event, kind="finished"):
-    """The run has ended: `state` is "finished" or "failed"."""
+    """The run has ended: `state` is "finished" or "failed".
+
+    Where noise was declared, `incumbent` is the evaluation whose point has the least posterior mean, and
+    `expected` that mean: see `dsebo.gp.incumbent`.
+    """
 
     state: str
     best: float
     d: int | None
     seconds: float
     text: str
+    incumbent: int | None = None
+    expected: float | None = None
 
 
 @dataclass(frozen=True)

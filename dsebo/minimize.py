@@ -34,8 +34,9 @@ class Result:
     """What `minimize` found, with the names of `scipy.optimize.OptimizeResult`.
 
     Attributes:
-        x: (D,) the best point, in the user's units; None where every evaluation failed.
-        fun: Its value.
+        x: (D,) the best point, in the user's units; None where every evaluation failed. Where a `Problem`
+            declares noise, the evaluated point whose posterior mean is least.
+        fun: Its value; where noise was declared, its posterior mean.
         history: One row per evaluation: t, y, best, d, T, since_gain, failed, seconds ..., what it
             led to (`decision`: expanded, converged ...) and its z.
         events: Everything that happened, the expansions among it.
@@ -97,6 +98,7 @@ def minimize(
     budget, seed, config = checked_settings(method, lower.size, budget, seed, settings)
     pool = sent_to_processes(problem.f, workers) if workers > 1 or timeout is not None else None
     objective = UserFunction(problem.f, lower, upper, pool, timeout)
+    objective.own_noise = float(problem.noise)
     with one_thread():
         optimizer = config.build(lower.size, budget, seed)
     described = {"optimizer": config.model_dump(mode="json"), "budget": budget, "seed": seed}
@@ -111,8 +113,7 @@ def minimize(
     except KeyboardInterrupt:  # of a run of hours, what was found until then is worth having
         if not any(isinstance(event, Finished) for event in events):
             words = f"Interrupted after {count(runner.t, 'evaluation')}."
-            ended = Finished(runner.t, INTERRUPTED, runner.best, runner.optimizer.d, runner.seconds, words)
-            events.append(ended)
+            events.append(runner.ended(INTERRUPTED, words))
     finally:
         if pool is not None:
             pool.close()
@@ -138,9 +139,12 @@ def _result(runner: Runner, objective: UserFunction, events: list[Event]) -> Res
     best = min(finite, key=lambda event: event.y, default=None)
     ending = events[-1]
     assert isinstance(ending, Finished)
+    value = float("nan") if best is None else best.y
+    if ending.incumbent is not None and ending.expected is not None:
+        best, value = evaluated[ending.incumbent - 1], ending.expected
     return Result(
         x=None if best is None else objective.to_units(runner.optimizer.lift(best.z)),
-        fun=float("nan") if best is None else best.y,
+        fun=value,
         history=history_frame(events),
         events=events,
         success=ending.state == "finished",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,16 @@ from dsebo.threads import one_thread
 from objectives import Objective
 from objectives.fields import ConfigError, must
 
+if TYPE_CHECKING:
+    from dsebo.gp.incumbent import Incumbent
+
 MAX_FAILURES_IN_A_ROW = 10
 NOISE_STREAM = 1  # beside the method's own numbers of the same evaluation
 
 
 def make_objective(config: RunConfig) -> Objective:
-    """The objective that a config names; ConfigError, with the reason, where it cannot be evaluated here."""
-    if why := config.objective.unavailable():
+    """The objective that a config names; ConfigError, with the reason, where the run cannot be made here."""
+    if why := config.unavailable():
         raise ConfigError(why)
     return config.objective.build()
 
@@ -95,6 +98,7 @@ class Runner:
         self.failures_in_a_row = sum(1 for _ in takewhile(lambda y: not math.isfinite(y), reversed(told)))
         self.seconds = 0.0
         self.last_error: str | None = None
+        self._likely: tuple[int, Incumbent | None] | None = None
 
     @classmethod
     def from_config(
@@ -218,8 +222,37 @@ class Runner:
             text = f"{what} failed.{why}"
         else:
             text = f"{self.t} evaluations, best value {self.best:.6g}."
-        state = "failed" if self.failed else "finished"
-        return Finished(self.t, state, self.best, self.optimizer.d, self.seconds, text)
+        return self.ended("failed" if self.failed else "finished", text)
+
+    def ended(self, state: str, text: str) -> Finished:
+        """The end as it is now, whoever brought it about."""
+        about = (self.t, state, self.best, self.optimizer.d, self.seconds)
+        if (likely := self.incumbent()) is None:
+            return Finished(*about, text)
+        text += (
+            f" By the posterior mean evaluation {likely.t} is the best: {likely.mean:.6g} ± "
+            f"{likely.deviation:.2g} expected there."
+        )
+        return Finished(*about, text, likely.t, likely.mean)
+
+    def incumbent(self) -> Incumbent | None:
+        """The best point by the posterior mean; None where no noise was declared, or nothing was found.
+
+        It takes about a second after 500 evaluations, so it is kept until the next one.
+        """
+        if self._likely is None or self._likely[0] != self.t:
+            self._likely = (self.t, self._incumbent())
+        return self._likely[1]
+
+    def _incumbent(self) -> Incumbent | None:
+        added, own = (getattr(self.objective, name, 0.0) for name in ("noise", "own_noise"))
+        if not (sigma := math.hypot(added, own)) or not self.optimizer.observed.any_finite:
+            return None
+        from dsebo.gp.incumbent import incumbent
+
+        with one_thread():
+            points = [self.optimizer.lift(z) for z in self.optimizer.observed.points]
+            return incumbent(points, self.optimizer.observed.values, sigma)
 
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's state: all that the rest of the run depends on."""

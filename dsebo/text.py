@@ -9,7 +9,7 @@ from datetime import datetime
 from numbers import Real
 from typing import Any
 
-from dsebo.config import METHOD, METHODS, RunConfig, flat_config
+from dsebo.config import KNOWN, METHOD, RunConfig, flat_config
 from objectives import KINDS
 from objectives.base import ObjectiveConfig
 
@@ -143,7 +143,7 @@ def function_name(name: str) -> str:
 def method_name(method: str) -> str:
     """The method's name for people; of an entrant `rembo:d=5` with its changes: `REMBO, d = 5`."""
     name, *changes = method.split(":")
-    words = [METHODS[name].label if name in METHODS else name]
+    words = [KNOWN[name].label if name in KNOWN else name]
     for change in changes:
         field, _, value = change.partition("=")
         words.append(_CHANGES.get(change) or f"{symbol(field)} = {value}")
@@ -282,7 +282,7 @@ def setting_line(config: Mapping[str, Any]) -> str:
     if method == "dsebo":
         words += [f"β = {value_text(optimizer['beta'])}", f"d from {optimizer['d_l']} to {optimizer['d_h']}"]
         if optimizer["variant"] != "paper":
-            words.append("authors' variant" if optimizer["variant"] == "authors" else "adaptive variant")
+            words.append(_CHANGES[f"variant={optimizer['variant']}"])
     else:
         words.append(method_name(method))
     forked = [fork_words(config)] if config.get("forks") else []

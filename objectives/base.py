@@ -25,6 +25,7 @@ class Objective(ABC):
         effective_dimension: d_e, how many of them matter; None where unknown.
         differentiable: Whether torch can differentiate `evaluate`.
         noise: Standard deviation of what a run adds to each value that it gives to a method.
+        own_noise: Standard deviation of the noise that its values have anyway, as it was declared.
         dear: Whether an evaluation may take long, so that none is made but those of a run.
     """
 
@@ -33,6 +34,7 @@ class Objective(ABC):
     effective_dimension: int | None = None
     differentiable: bool = False
     noise: float = 0.0
+    own_noise: float = 0.0
     dear: bool = False
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import tarfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 FEATURES, HIGHEST = 136, 4
 SEED, QUERIES = 136, 160
 # 5000 + 5000 genuine rows are in this source archive. Its terms are unclear, so none are kept here.
+PACKAGE = "rankeval==0.8.2"
 ARCHIVE = "rankeval-0.8.2.tar.gz"
 ARCHIVE_HASH = "c7d71602ab7fe0a0281976c1f0e883cb16431f72e4e946e5fd83790449bb21a9"
 MEMBERS = tuple(f"rankeval-0.8.2/rankeval/test/data/msn1.fold1.{part}.5k.txt" for part in ("train", "test"))
@@ -92,9 +94,36 @@ def read_rows(path: Path) -> Rows:
         raise ConfigError(f"{path.name} cannot be read: {type(error).__name__}.") from None
 
 
-def _archive_rows(path: Path) -> Rows:
-    if hashlib.sha256(path.read_bytes()).hexdigest() != ARCHIVE_HASH:
+def cached_archive() -> Path:
+    """Where `dsebo fetch mslr` keeps it."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("dsebo") / ARCHIVE
+
+
+def keep_archive(path: Path) -> Path:
+    """Copy the archive to the user's cache, once its hash is verified; where it is then."""
+    try:
+        data = _verified(path)
+        kept = cached_archive()
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        own = kept.with_name(f"{kept.name}.{os.getpid()}")
+        own.write_bytes(data)
+        own.replace(kept)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be kept: {error.strerror}.") from None
+    return kept
+
+
+def _verified(path: Path) -> bytes:
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != ARCHIVE_HASH:
         raise ConfigError(f"{path.name} is not {ARCHIVE} as published: its SHA-256 is another one.")
+    return data
+
+
+def _archive_rows(path: Path) -> Rows:
+    _verified(path)
     parts = []
     with tarfile.open(path) as archive:
         for member in MEMBERS:

@@ -17,7 +17,7 @@ import numpy as np
 
 from objectives.base import Objective, ObjectiveConfig, inside_the_box
 from objectives.fields import ConfigError, setting
-from objectives.letor import ARCHIVE, FEATURES, fingerprint, read_rows
+from objectives.letor import FEATURES, cached_archive, fingerprint, read_rows
 from objectives.ranking import Network, fit
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class MslrConfig(ObjectiveConfig):
 
     kind: Literal["mslr"] = "mslr"
     rows: Source = setting(
-        "synthetic", "Rows", f"Synthetic: a generated set. Genuine: of the LETOR file that {VARIABLE} names."
+        "synthetic",
+        "Rows",
+        f"Synthetic: a generated set. Genuine: as dsebo fetch mslr gets them, or of the file {VARIABLE}.",
     )
     fingerprint: str = setting("", "Fingerprint", "Of the file with the genuine rows.", fixed=True)
 
@@ -81,7 +83,7 @@ class MslrConfig(ObjectiveConfig):
             return ""
         path = named_file()
         if path is None:
-            return f"Genuine rows of mslr need {VARIABLE}: the path of a LETOR file, or of {ARCHIVE}."
+            return f"Genuine rows of mslr need dsebo fetch mslr, or {VARIABLE}: the path of a LETOR file."
         if not path.is_file():
             return f"{VARIABLE} must name a file (got {str(path)!r})."
         if fingerprint(path) != self.fingerprint:
@@ -141,9 +143,11 @@ class Placement:
 
 
 def named_file() -> Path | None:
-    """The file of genuine rows; None where none is named."""
+    """The file of genuine rows: the one that is named, else the one that was fetched; None: neither."""
     given = os.environ.get(VARIABLE, "")
-    return Path(given) if given else None
+    if given:
+        return Path(given)
+    return cached_archive() if cached_archive().is_file() else None
 
 
 @lru_cache(maxsize=4)

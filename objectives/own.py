@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 
 VARIABLE = "DSEBO_FUNCTIONS"  # of the environment: what the processes that this one starts may call too
 MAX_WORKERS = 64
+MAX_NOISE = 1e100
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Problem:
         bounds: (D, 2) the lower and upper bound of each variable.
         names: Of the variables; none: x1, x2 …
         minimum: The least value, where it is known.
+        noise: Standard deviation of the noise that its values have; 0: they are exact. Where they are not,
+            the best point is the one whose posterior mean is least.
         name: By which forms and the terminal know it; empty: that of its file and of itself.
     """
 
@@ -53,6 +56,7 @@ class Problem:
     names: Sequence[str] = ()
     minimum: float | None = None
     name: str = ""
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         if not callable(self.f):
@@ -60,6 +64,8 @@ class Problem:
         lower, _ = self.limits
         if self.names and len(self.names) != lower.size:
             raise ConfigError(must("names", f"one for each of the {lower.size} variables", len(self.names)))
+        if not isinstance(self.noise, numbers.Real) or not 0 <= self.noise <= MAX_NOISE:
+            raise ConfigError(must("noise", "a number of 0 or more", self.noise))
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
@@ -319,7 +325,7 @@ class OwnConfig(ObjectiveConfig):
     kind: Literal["own"] = "own"
     fingerprint: str = setting("", "Fingerprint", "Of its file, bounds and D.", fixed=True, max_length=64)
     D: int = setting(1, "Dimension", "Number of variables.", "D", fixed=True, ge=1, le=MAX_D)
-    noise: float = setting(0.0, "Noise", symbol="σ", advanced=True, ge=0, le=1e100)
+    noise: float = setting(0.0, "Noise", symbol="σ", advanced=True, ge=0, le=MAX_NOISE)
     """Standard deviation of what is added to every value that a method sees. The best value shown is without
     it, at the point that looked best."""
 
@@ -375,6 +381,7 @@ class OwnFunction(UserFunction):
             super().__init__(known.problem.f, lower, upper, known.processes, known.source.timeout)
         self.config, self.name, self.noise = config, config.name, config.noise
         self.least = None if known is None else known.problem.minimum
+        self.own_noise = 0.0 if known is None else float(known.problem.noise)
 
     def _refuse(self, point: Array) -> float:
         raise ConfigError(self.config.unavailable())

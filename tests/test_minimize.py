@@ -8,14 +8,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dsebo import minimize
-from dsebo.events import Event
+from dsebo.events import Event, Finished
 from dsebo.minimize import Result
+from objectives import Problem
 from objectives.fields import ConfigError
 
 BOUNDS = [(10.0, 20.0)] * 30
@@ -69,10 +71,10 @@ def test_same_seed_same_points_and_the_function_is_called_budget_times() -> None
 def test_units_of_any_size_do_not_change_the_course() -> None:
     plain = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
     assert plain.history["d"].nunique() > 1
-    for factor in (1e6, 1e-14):
+    for factor in (2.0**20, 2.0**-46):  # powers of two, which round nothing
         scaled = minimize(lambda x, by=factor: by * bowl(x), BOUNDS, budget=40, d_h=10, beta=3)
         assert list(plain.history["d"]) == list(scaled.history["d"])
-        assert scaled.fun / factor < 2 * plain.fun
+        assert list(factor * plain.history["y"]) == list(scaled.history["y"])
 
 
 def test_a_function_that_fails_is_survived() -> None:
@@ -190,6 +192,33 @@ def test_our_own_rules_unless_the_papers_are_asked_for() -> None:
     variants = [result.events[0].config["optimizer"]["variant"] for result in (ours, papers)]  # type: ignore[attr-defined]
     assert variants == ["adaptive", "paper"]
     assert ours.fun != papers.fun
+
+
+def test_where_a_problem_declares_noise_the_best_point_is_that_of_the_posterior_mean() -> None:
+    rng = np.random.default_rng(1)
+    asked: list[np.ndarray] = []
+
+    def noisy(x: np.ndarray) -> float:
+        asked.append(x)
+        return float((x**2).sum() + rng.normal(0.0, 3.0))
+
+    problem = Problem(noisy, [(-2.0, 2.0)] * 6, noise=3.0)
+    result = minimize(problem, budget=30, method="random")
+    end = result.events[-1]
+    assert isinstance(end, Finished)
+    assert end.incumbent is not None
+    assert result.x is not None
+    assert list(result.x) == list(asked[end.incumbent - 1])
+    assert result.fun == end.expected
+    assert result.fun > result.history.y.min()  # the luckiest value is no estimate
+    exact = minimize(replace(problem, noise=0.0), budget=10, method="random")
+    assert exact.fun == exact.history.y.min()
+
+
+@pytest.mark.parametrize("noise", [-1.0, float("nan"), float("inf"), "much", None])
+def test_bad_noise(noise: Any) -> None:
+    with pytest.raises(ConfigError, match="noise must be a number of 0 or more"):
+        Problem(lambda x: 0.0, [(0.0, 1.0)], noise=noise)
 
 
 # --- several at once --------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import torch
 
 from dsebo.config import RunConfig, config_hash
 from dsebo.events import Converged, Evaluated, Event, Expanded, Finished, Forked, Started
+from dsebo.gp.incumbent import incumbent
 from dsebo.run import MAX_FAILURES_IN_A_ROW, Runner, make_optimizer, run
 from dsebo.threads import one_thread
 from objectives import Objective
@@ -315,3 +316,26 @@ def test_noise_is_seen_by_the_method_and_not_reported() -> None:
     second = Runner.from_config(noisy, through_json(first.state_dict()))
     assert second.best == first.best
     assert history(before + play(second, 11)) == whole
+
+
+def test_where_noise_was_declared_the_end_names_the_point_with_the_least_posterior_mean() -> None:
+    noisy = RunConfig.parse(
+        {**CONFIG.model_dump(mode="json"), "objective": {**CONFIG.objective.model_dump(), "noise": 0.5}}
+    )
+    runner = Runner.from_config(noisy)
+    before = history(play(runner, 20))
+    end, state = runner.finished(), runner.optimizer.own_state()
+    points = [runner.optimizer.lift(z) for z in runner.optimizer.observed.points]
+    with one_thread():
+        likely = incumbent(points, runner.optimizer.observed.values, 0.5)
+    assert likely is not None
+    assert (end.incumbent, end.expected) == (likely.t, likely.mean)
+    assert f"By the posterior mean evaluation {likely.t} is the best" in end.text
+    assert end.to_json()["incumbent"] == likely.t
+    undisturbed = Runner.from_config(noisy)  # asking for it changes nothing of what follows
+    assert history(play(undisturbed, 20)) == before
+    assert undisturbed.optimizer.own_state() == state
+    plain = Runner.from_config(CONFIG)
+    play(plain, 2)
+    assert "incumbent" not in plain.finished().to_json()
+    assert plain.incumbent() is None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsebo.events import Converged, Evaluated, Event, Started
+from dsebo.events import Converged, Evaluated, Event, Finished, Started
 from dsebo.text import count, number, spelled
 
 Change = Mapping[str, Any]  # an `expanded` or `converged` event as the store keeps it
@@ -33,6 +33,7 @@ class Ending:
         changes: The convergences, oldest first.
         reachable: The best value that is possible in a subspace, by its dimension, where computed.
         failed: How many evaluations gave no value.
+        incumbent, expected: Where noise was declared: the evaluation with the least posterior mean, and that.
     """
 
     t: int
@@ -46,6 +47,8 @@ class Ending:
     changes: Sequence[Change] = ()
     reachable: Mapping[int, float] = field(default_factory=dict)
     failed: int = 0
+    incumbent: int | None = None
+    expected: float | None = None
 
 
 def ending_of(
@@ -72,6 +75,8 @@ def ending_of(
         changes=changes,
         reachable=reachable or {},
         failed=failed,
+        incumbent=last.get("incumbent"),
+        expected=last.get("expected"),
     )
 
 
@@ -80,7 +85,7 @@ def conclude(events: Iterable[Event]) -> str:
 
     Empty where it was carried on and its beginning is not at hand.
     """
-    started, last, changes, failed = None, None, [], 0
+    started, last, ended, changes, failed = None, None, None, [], 0
     for event in events:
         if isinstance(event, Started):
             started = event
@@ -89,9 +94,13 @@ def conclude(events: Iterable[Event]) -> str:
             failed += event.failed
         elif isinstance(event, Converged):
             changes.append(event.to_json())
+        elif isinstance(event, Finished):
+            ended = event
     if started is None or started.t or last is None:
         return ""
     evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
+    if ended is not None:
+        evaluated |= {"incumbent": ended.incumbent, "expected": ended.expected}
     config = started.config
     centre, minimum, budget = started.at_centre, started.minimum, config["budget"]
     return conclude_run(ending_of(config, evaluated, changes, centre, minimum, budget, failed=failed))
@@ -102,7 +111,7 @@ def conclude_run(run: Ending) -> str:
     if run.best is None:
         return f"None of the {count(run.t, 'evaluation')} gave a value." if run.t else ""
     failed = f"{count(run.failed, 'evaluation')} failed." if run.failed else ""
-    sentences = [_gain(run, run.best), failed, _growth(run), _rest(run, run.best)]
+    sentences = [_gain(run, run.best), failed, _likely(run), _growth(run), _rest(run, run.best)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -113,6 +122,13 @@ def _gain(run: Ending, best: float) -> str:
     if best < run.at_centre:
         return f"From {_short(run.at_centre)} at the centre to {_short(best)}{after}."
     return f"{_short(best)}{after}, no better than the {_short(run.at_centre)} at the centre."
+
+
+def _likely(run: Ending) -> str:
+    if run.incumbent is None or run.expected is None:
+        return ""
+    expected = _short(run.expected)
+    return f"By the posterior mean evaluation {run.incumbent} is the best: {expected} expected there."
 
 
 def _growth(run: Ending) -> str:

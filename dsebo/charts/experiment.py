@@ -25,9 +25,10 @@ from dsebo.charts.cells import (
     value_axis,
 )
 from dsebo.charts.curves import SYMBOLS, Curves, curves_figure
-from dsebo.charts.scales import Array, References, Scale, fitting, reference_curve
+from dsebo.charts.scales import Array, References, Scale, fitting, reference_curve, task_lines
 from dsebo.charts.theme import Sketch, Style
 from dsebo.experiments.findings import finished
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.data import RunData
 from dsebo.text import number, part, symbol, value_label
 
@@ -56,16 +57,24 @@ def overlay_figure(
     kind: BandKind = "median",
     scale: Scale = "log",
     singles: bool = False,
+    of_task: Mapping[str, float] | None = None,
 ) -> go.Figure:
-    """All cells of one function in one chart."""
+    """All cells of one function in one chart; `of_task`: further grey lines, by their names."""
     cells = cell_curves(frame, axes, curves)
     styles = theme.styles_for({cell.label: cell.values for cell in cells})
     groups = {cell.label: cell.curves for cell in cells if cell.curves}
-    lines = References(known(frame["minimum"]), known(frame["at_centre"]))
+    lines = References(known(frame["minimum"]), known(frame["at_centre"]), of_task=of_task or {})
     scale = fitting(scale, lines.minimum, np.empty(0))
     return curves_figure(
         groups, kind, scale, styles=styles, lines=lines, singles=singles, file="dsebo-experiment-curves"
     )
+
+
+def lines_of_task(spec: ExperimentSpec, frame: pd.DataFrame) -> dict[str, float]:
+    """What curves of these cells are read against besides the centre, where all are of one task."""
+    configs = spec.first_configs()
+    objectives = [configs[cell].objective.model_dump(mode="json") for cell in frame["cell"].unique()]
+    return task_lines(objectives)
 
 
 # --- response: the final value against what varies ---

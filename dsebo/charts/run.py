@@ -206,9 +206,11 @@ def _mark_failures(
     """A cross on the ground of the value axis for each evaluation that has no value."""
     failed = evaluations.loc[~np.isfinite(evaluations["y"].to_numpy(dtype=float)), "t"].to_numpy()
     if len(failed):
+        low, high = between
+        ground = low + 0.02 * (high - low)  # a rounding below the axis, Plotly draws nothing
         sketch.scatter(
             x=failed,
-            y=np.full(len(failed), 10.0 ** between[0] if scale == "log" else between[0]),
+            y=np.full(len(failed), 10.0**ground if scale == "log" else ground),
             mode="markers",
             name="failed",
             marker={"symbol": "x", "size": 9, "color": theme.VERMILLION, "line": {"width": 0}},

@@ -12,6 +12,7 @@ from dsebo.cli import runs
 from dsebo.cli.app import app_command
 from dsebo.cli.evaluate import evaluate_command
 from dsebo.cli.experiments import race_command, sweep_command
+from dsebo.cli.fetch import fetch_command
 from dsebo.cli.figure import figure_command
 from dsebo.cli.flags import with_config_flags
 from dsebo.cli.floor import floor_command
@@ -100,6 +101,7 @@ app.command("race")(with_config_flags(race_command))
 app.command("sweep")(with_config_flags(sweep_command))
 app.command("floor")(with_config_flags(floor_command))
 app.command("evaluate")(with_config_flags(evaluate_command))
+app.command("fetch")(fetch_command)
 app.command("runs")(runs.list_command)
 app.command("show")(runs.show_command)
 app.command("resume")(resume_command)

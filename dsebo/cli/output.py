@@ -128,8 +128,7 @@ def _show_live(events: Iterator[Event], config: RunConfig, concluded: Callable[[
                     told += [event] if event.failed else []
                     bar.update(task, completed=event.t, status=_status(event))
                 elif isinstance(event, Finished):
-                    if last is not None and not last.failed:
-                        told.append(last)
+                    told += [event] if last is None or last.failed else [last, event]
                     amounts_to = "" if event.state == "failed" else conclude(told) or concluded()
                     words = amounts_to or event.text
                     console.print(words, highlight=False, markup=False)

@@ -56,6 +56,8 @@ def run_command(
 
 def _say_before(config: RunConfig, budget: int, yes: bool) -> None:
     """What is odd about the settings, and what the run will cost; ask where that is much."""
+    if why := config.unavailable():
+        refuse(why)
     for warning in config.warnings():
         typer.echo(f"Note: {warning}", err=True)
     cost = predict(config, budget)

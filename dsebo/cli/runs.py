@@ -17,6 +17,7 @@ from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import escaped_controls, number, part, without_controls
 from dsebo.transfer import FORMATS, import_path
+from dsebo.transfer.studies import shown_place
 from objectives.fields import not_one_of
 
 OF_RUNS = [key for key, form in FORMATS.items() if form.runs or form.add_runs]
@@ -137,15 +138,22 @@ def export_command(
 
 def import_command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Bundles, zips, CSV pairs or folders.")
+        list[str],
+        typer.Argument(metavar="FILE...", help="Bundles, zips, CSV pairs, folders, storages of Optuna."),
     ],
+    study: Annotated[
+        list[str] | None, typer.Option(help="Only the study of this name; else all of a storage.")
+    ] = None,
     db: Db = None,
 ) -> None:
-    """Import JSON bundles and results of the authors' script; of a broken file, nothing."""
+    """Import JSON bundles, results of the authors' script, and studies of Optuna to be looked at.
+
+    Of a broken file, nothing. A storage is a SQLite file, a journal, or an address as Optuna takes it.
+    """
     with open_store(db) as store, progress_bar() as bar:
         for file in bar.track(files, description="files"):
-            saved = import_path(store, file)
-            bar.console.print(without_controls(f"{file}: {saved.words}."), markup=False)
+            saved = import_path(store, file, studies=study or ())
+            bar.console.print(without_controls(f"{shown_place(file)}: {saved.words}."), markup=False)
             for run_id in saved.ids:
                 typer.echo(run_id)
 

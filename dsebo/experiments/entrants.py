@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dsebo.config import METHODS, RunConfig
+from dsebo.config import KNOWN, METHODS, RunConfig
 from dsebo.parsing import Value, read_value
 from dsebo.text import fork_words, method_name, value_text
 from objectives.fields import ConfigError, must, not_one_of
@@ -72,9 +72,9 @@ def entrant_of(config: Mapping[str, Any]) -> Entrant:
     """The entrant that a run's config is of; without changes where they cannot be known here."""
     optimizer = config["optimizer"]
     method = str(optimizer["method"])
-    if method not in METHODS:  # of another version of this software
+    if method not in KNOWN:  # of another version of this software
         return Entrant(method)
-    fields = METHODS[method].model_fields
+    fields = KNOWN[method].model_fields
     brings = {name: optimizer[name] for name in _BRING_DEFAULTS if name in fields and name in optimizer}
     try:
         usual = _usual(method, json.dumps(config["objective"], sort_keys=True), tuple(brings.items()))

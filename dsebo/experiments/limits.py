@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 from dsebo.experiments.progress import HELD, frame_of, plan_of, seconds_left
 from dsebo.experiments.records import Check, state_of
 from dsebo.experiments.spec import ExperimentSpec
-from dsebo.runs.limits import Load, check_own, check_run, check_sum, current_load
+from dsebo.runs.limits import Load, check_can_run, check_run, check_sum, current_load
 from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
@@ -26,7 +26,7 @@ def experiment_check(settings: Settings, owner: str, spec: ExperimentSpec) -> Ch
     asking = owner_hash(owner)
 
     def check(connection: Connection) -> None:
-        check_own(settings, spec.first_configs())
+        check_can_run(settings, spec.first_configs())
         plan = plan_of(spec, frame_of(connection, spec, asking))
         new = Load(0, plan.seconds, plan.run_bytes)
         for limits, whose, who in (

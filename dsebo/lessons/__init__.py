@@ -275,7 +275,7 @@ def load_lessons(folder: str = "") -> tuple[dict[str, Lesson], list[str]]:
         if not place.is_dir():
             refused.append(f"The folder of lessons {place.name} cannot be read.")
             continue
-        for path in sorted(place.glob("*.md")):
+        for path in sorted(place.glob("*.md"), key=_place):
             try:
                 lessons[path.stem] = parse_lesson(path.stem, path.read_text(encoding="utf-8"))
             except (LessonError, OSError, UnicodeDecodeError) as error:
@@ -283,3 +283,9 @@ def load_lessons(folder: str = "") -> tuple[dict[str, Lesson], list[str]]:
                 unread = f"Lesson {path.stem} cannot be read."
                 refused.append(str(error) if isinstance(error, LessonError) else unread)
     return lessons, refused
+
+
+def _place(path: Path) -> tuple[float, str]:
+    """By the number that its name begins with: 10 comes after 9."""
+    begins = re.match(r"\d{1,9}", path.stem)
+    return (float(begins[0]) if begins else math.inf, path.stem)

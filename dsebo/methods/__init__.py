@@ -33,10 +33,13 @@ from dsebo.methods.bandits import BanditUcbEConfig
 from dsebo.methods.bandits import BanditThompsonConfig
 from dsebo.methods.bandits import BanditExpectationConfig
 from dsebo.methods.bandits import BanditRandomConfig
+from dsebo.methods.elsewhere import OptunaConfig
 from dsebo.methods import base
 
-METHODS: dict[str, type[base.MethodConfig]] = {
+# All that a config can name, and those of them that can be run here.
+KNOWN: dict[str, type[base.MethodConfig]] = {
     settings.model_fields["method"].default: settings
     for settings in tuple(globals().values())
     if isinstance(settings, type) and issubclass(settings, base.MethodConfig)
 }
+METHODS = {name: settings for name, settings in KNOWN.items() if settings.family != "Elsewhere"}

@@ -19,7 +19,7 @@ from dsebo.methods.cost import BASE_BYTES, FIT_SHARE, NOT_MEASURED, Coefficients
 from objectives.fields import ConfigError, Frozen, must
 
 Array = NDArray[np.float64]
-Family = Literal["DSEBO", "Methods", "Bandits", "Reference"]
+Family = Literal["DSEBO", "Methods", "Bandits", "Reference", "Elsewhere"]
 
 MAX_BATCH = 64  # points at once
 
@@ -306,6 +306,10 @@ class MethodConfig(Frozen, ABC):
 
     def check(self, D: int) -> None:
         """Raise ValueError, in one sentence, where a setting does not fit D."""
+
+    def unavailable(self) -> str:
+        """Why it cannot be run here, in a sentence; its runs can still be looked at."""
+        return ""
 
     def warnings(self, budget: int) -> list[str]:
         """What is allowed but will surprise, in words."""

@@ -15,7 +15,7 @@ import gzip
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -95,12 +95,17 @@ def bundled_peer_runs() -> tuple[PeerRun, ...]:
     runs = []
     with (files("dsebo.data") / PEERS).open() as file:
         for row in csv.DictReader(file):
-            entrant = Entrant.parse(row["method"])
-            flat = {"function": row["function"], "budget": PAPER_BUDGET, "method": entrant.method}
-            config = parse_flat({**flat, **dict(entrant.changes), "seed": int(row["seed"])})
+            config = entrant_config(row["function"], row["method"], {"seed": int(row["seed"])})
             if config.arithmetic == row["arithmetic"]:
                 runs.append(PeerRun(config, float(row["best"]), float(row["seconds"])))
     return tuple(runs)
+
+
+def entrant_config(function: str, entrant: str, more: Mapping[str, Any] | None = None) -> RunConfig:
+    """A method as a race takes it, on a function of the paper with the paper's budget."""
+    of = Entrant.parse(entrant)
+    flat = {"function": function, "budget": PAPER_BUDGET, "method": of.method, **dict(of.changes)}
+    return parse_flat({**flat, **(more or {})})
 
 
 def read(path: Path) -> list[ThinRun]:

@@ -16,19 +16,25 @@ from typing import Any
 import numpy as np
 
 from dsebo.analysis.facts import facts
-from dsebo.config import RunConfig, parse_flat
-from dsebo.experiments.entrants import Entrant
-from dsebo.paper.bundled import PeerRun, ThinRun
-from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS, PAPER_NAMES, paper_results
+from dsebo.config import RunConfig
+from dsebo.paper.bundled import PeerRun, ThinRun, entrant_config
+from dsebo.paper.tables import (
+    ONLY_LIKE,
+    PAPER_BUDGET,
+    PAPER_FUNCTIONS,
+    PAPER_NAMES,
+    PAPER_TASKS,
+    paper_results,
+)
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE, BUNDLED
 from dsebo.store.store import Store
-from dsebo.text import count, number, seeds_text
+from dsebo.text import count, method_name, number, seeds_text
 from objectives.fields import ConfigError
+from objectives.references import CENTRE
 
 REPEATS = 10  # the paper's
 FAR = 3.0  # printed standard deviations
-NOT_HERE = "not available here"
 TITLES = {
     1: "Functions of 1000 variables",
     2: "Real tasks",
@@ -45,7 +51,9 @@ METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the prin
     "BAxUS": "baxus",
     "MCTSVS": "mcts-vs",
     "RDUCB": "rducb",
+    "DuMBO": "dumbo",
     "TuRBO": "turbo",
+    "SAASBO": "saasbo",
     "SBO-SE": "sbo-se",
     "DCEM": "dcem",
     "LMMAES": "lm-ma-es",
@@ -61,12 +69,18 @@ METHODS_HERE = {  # as a race takes them; REMBO at the scale that gives the prin
     "S-Halving": "bandit-successive-halving",
     "Expectation": "bandit-expectation",
 }
-_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in PAPER_FUNCTIONS}
+VARIANTS = ("dsebo:variant=authors", "dsebo:variant=adaptive")  # of DSEBO, that the paper has no rows of
+_FUNCTION_OF = {PAPER_NAMES.get(name, name): name for name in (*PAPER_FUNCTIONS, *PAPER_TASKS)}
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One printed row. `config` is its setting here, from seed 1; None where there is none."""
+    """One printed row, or one of ours beside them, whose printed figures are NaN.
+
+    Attributes:
+        entrant: Its method here as a race takes it.
+        config: Its setting here, from seed 1.
+    """
 
     table: int
     task: str
@@ -77,8 +91,9 @@ class PaperRow:
     std: float
     best: float
     seconds: float
-    config: RunConfig | None
-    setting: str = field(repr=False, default="")
+    entrant: str
+    config: RunConfig = field(repr=False)
+    setting: str = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -94,9 +109,19 @@ class PaperRow:
         return self.std <= 1.001 * math.sqrt(REPEATS) * (self.mean - self.best)
 
     @property
-    def why_not(self) -> str:
-        """That the method or the task is not here; empty where the row can be run."""
-        return "" if self.config is not None else NOT_HERE
+    def only_like(self) -> str:
+        """What is run here in place of the paper's task; empty where it is the same one."""
+        return ONLY_LIKE.get(self.task.lower(), "")
+
+    @property
+    def printed(self) -> bool:
+        """Whether the paper has it."""
+        return not math.isnan(self.mean)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there is a printed figure, and of the same task."""
+        return self.printed and not self.only_like
 
 
 @dataclass(frozen=True)
@@ -157,28 +182,39 @@ def printed_rows(table: int, task: str) -> tuple[PaperRow, ...]:
 
 def _row(record: Mapping[Any, Any]) -> PaperRow:
     d = None if math.isnan(record["subspace_d"]) else int(record["subspace_d"])
-    config = _config(record["task"], record["D"], record["method"], d)
-    setting = "" if config is None else _key_of(config)
-    return PaperRow(**{**record, "subspace_d": d}, config=config, setting=setting)
+    entrant = METHODS_HERE[record["method"]] + ("" if d is None else f":d={d}")
+    config = _config(record["task"], record["D"], entrant)
+    return PaperRow(**{**record, "subspace_d": d}, entrant=entrant, config=config, setting=_key_of(config))
 
 
-def _config(task: str, D: int, method: str, d: int | None) -> RunConfig | None:
-    """The setting of a row, with every default of this software; None where it is not here."""
-    function, here = _FUNCTION_OF.get(task.lower()), METHODS_HERE.get(method)
-    if function is None or here is None or D not in PAPER_DIMENSIONS:
-        return None
-    entrant = Entrant.parse(here)
-    flat = {"function": function, "D": D, "budget": PAPER_BUDGET, "method": entrant.method}
-    return parse_flat({**flat, **dict(entrant.changes), **({} if d is None else {"d": d})})
+def _config(task: str, D: int, entrant: str) -> RunConfig:
+    """The setting of a row, with every default of this software."""
+    function = _FUNCTION_OF[task.lower()]
+    return entrant_config(function, entrant, {"D": D} if function in PAPER_FUNCTIONS else {})
+
+
+@lru_cache(maxsize=64)
+def rows_of(table: int, task: str) -> tuple[PaperRow, ...]:
+    """The printed rows of a task, and after them those of our variants of DSEBO."""
+    printed, nothing = printed_rows(table, task), (math.nan,) * 4
+    ours = []
+    for text in VARIANTS:
+        config = _config(task, printed[0].D, text)
+        about = (table, task, printed[0].D, method_name(text), None)
+        ours.append(PaperRow(*about, *nothing, text, config, _key_of(config)))
+    return (*printed, *ours)
 
 
 def references(row: PaperRow) -> tuple[float | None, float | None]:
-    """(value at the centre of the box, F*) of a row's task; None where it is not here."""
-    config = _config(row.task, row.D, "DSEBO", None)
-    if config is None:
-        return None, None
-    known = facts(config)
+    """(value at the centre of the box, F*) of a row's task; None where it is not known."""
+    known = facts(row.config)
     return known.at_centre, known.minimum
+
+
+def other_references(row: PaperRow) -> dict[str, float]:
+    """What else a row's task is read against, by name: the best constant, the best of random points."""
+    known = row.config.objective.references()
+    return {name: value for name, value in known.items() if name != CENTRE}
 
 
 def printed_mean(config: Mapping[str, Any]) -> float | None:
@@ -189,7 +225,7 @@ def printed_mean(config: Mapping[str, Any]) -> float | None:
 @lru_cache(maxsize=1)
 def _printed_means() -> dict[str, float]:
     rows = (row for n in TITLES for task in tasks(n) for row in printed_rows(n, task))
-    return {row.setting: row.mean for row in rows if row.setting}
+    return {row.setting: row.mean for row in rows if row.comparable}
 
 
 # --- what has been run ----------------------------------------------------------------------
@@ -228,9 +264,7 @@ def peer_finals(runs: Iterable[PeerRun]) -> list[FinalRun]:
 
 def stored_finals(store: Store, wanted: Sequence[str]) -> list[FinalRun]:
     """The stored runs of these tasks that have finished or are under way; imported ones are no evidence."""
-    functions = [_FUNCTION_OF[task.lower()] for task in wanted if task.lower() in _FUNCTION_OF]
-    if not functions:
-        return []
+    functions = [_FUNCTION_OF[task.lower()] for task in wanted]
     rows = store.list_runs(RunFilter(functions=functions, states=("finished", *ACTIVE), computed=True))
     return [_final(row) for row in rows if row.budget == PAPER_BUDGET]
 
@@ -243,7 +277,7 @@ def _final(row: RunRow) -> FinalRun:
 
 def own_runs(row: PaperRow, finals: Sequence[FinalRun]) -> Own:
     """What this software has of a row. A seed counts once; the bundled run of it comes first."""
-    alike = [run for run in finals if run.setting == row.setting] if row.setting else []
+    alike = [run for run in finals if run.setting == row.setting]
     by_seed: dict[int, FinalRun] = {}
     for run in sorted(alike, key=lambda run: not run.bundled):
         if run.best is not None:
@@ -273,11 +307,12 @@ def apart(row: PaperRow, own: Own) -> float:
 
 def command(row: PaperRow, seeds: Sequence[int]) -> str:
     """The command line that runs this row from these seeds."""
-    if row.config is None or not seeds:
+    if not seeds:
         return ""
-    task, d = row.config.objective, "" if row.subspace_d is None else f" --d {row.subspace_d}"
+    task = row.config.objective
+    size = f" --D {task.D}" if task.name in PAPER_FUNCTIONS else ""
     return (
-        f"dsebo race --methods {METHODS_HERE[row.method]} --function {task.name} --D {task.D}{d} "
+        f"dsebo race --methods {row.entrant} --function {task.name}{size} "
         f"--budget {row.config.budget} --seeds {seeds_text(seeds)}"
     )
 
@@ -287,11 +322,14 @@ def command(row: PaperRow, seeds: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """Rows of the tables by what can be said of them."""
+    """Rows of the tables by what can be said of them.
+
+    `unlike`: how many of those run are of tasks that are only like the paper's. The rest are compared.
+    """
 
     printed: int
-    runnable: int
     run: int
+    unlike: int
     within: int
     lower: int
     higher: int
@@ -308,11 +346,11 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
     """Count the rows: those that can be run here, have been, and how far ours is from theirs."""
     pairs = [(row, own_runs(row, finals)) for row in rows]
     run = [(row, own) for row, own in pairs if own.seeds]
-    far = [apart(row, own) for row, own in run]
+    far = [apart(row, own) for row, own in run if row.comparable]
     return Tally(
         printed=len(rows),
-        runnable=sum(row.config is not None for row in rows),
         run=len(run),
+        unlike=len(run) - len(far),
         within=sum(abs(value) <= FAR for value in far),
         lower=sum(value < -FAR for value in far),
         higher=sum(value > FAR for value in far),
@@ -321,7 +359,8 @@ def tally(finals: Sequence[FinalRun], rows: Sequence[PaperRow]) -> Tally:
 
 def below_the_centre(rows: Sequence[PaperRow]) -> list[PaperRow]:
     """The rows whose printed mean is no better than one evaluation of the centre of the box."""
-    return [row for row in rows if (centre := references(row)[0]) is not None and row.mean >= centre]
+    centres = ((row, references(row)[0]) for row in rows if row.comparable)
+    return [row for row, centre in centres if centre is not None and row.mean >= centre]
 
 
 def no_better_than_random(finals: Sequence[FinalRun]) -> list[str]:
@@ -343,6 +382,8 @@ def verdict(row: PaperRow, own: Own) -> str:
     words = f"{abs(far):.1f} printed standard deviations {'above' if far > 0 else 'below'} it"
     if abs(far) <= 1:
         words = "within one printed standard deviation"
+    if row.only_like:
+        words = "of another task, which ours is only like"
     mean, n = number(own.mean, 3), count(len(own.seeds), "run")
     return f"{row.label} ends at {mean} here ({n}). The paper prints {number(row.mean, 3)}: {words}."
 
@@ -350,11 +391,12 @@ def verdict(row: PaperRow, own: Own) -> str:
 def sentences(finals: Sequence[FinalRun]) -> list[str]:
     """What the runs so far show, in plain words."""
     rows = all_rows()
-    ours = [row for row in rows if row.method == "DSEBO" and row.config is not None]
+    ours = [row for row in rows if row.method == "DSEBO" and row.comparable]
     every, own = tally(finals, rows), tally(finals, ours)
-    points = [f"Of {every.printed} printed rows {every.runnable} can be run here, and {every.run} have been."]
+    points = [f"All {every.printed} printed rows can be run here, and {every.run} have been."]
     if every.run:
-        points.append(f"Of these, {_in_words(every)}.")
+        unlike = f" ({every.unlike} are of tasks that are only like the paper's)" if every.unlike else ""
+        points.append(f"Of these, {_in_words(every)}{unlike}.")
     if own.run:
         points.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
     points += [

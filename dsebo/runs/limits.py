@@ -55,7 +55,7 @@ def check_limits(
     `asked`: config, budget and evaluations already done of each run; `but`: a run among them that may
     be at work already, which counts once.
     """
-    check_own(settings, [config for config, _, _ in asked])
+    check_can_run(settings, [config for config, _, _ in asked])
     new = sum((replace(_load(*run), memory_bytes=0) for run in asked), Load())  # memory waits for its turn
     own = current_load(connection, owner, but)
     for limits, who in ((settings.owner_limits, "an owner"), (settings.all_limits, "all owners together")):
@@ -87,16 +87,16 @@ def _owners(connection: Connection, asking: OwnerHash) -> int:
     return len({asking, *owners})
 
 
-def check_own(settings: Settings, configs: Sequence[RunConfig]) -> None:
-    """Refuse to a class what only the one who started the server may call."""
+def check_can_run(settings: Settings, configs: Sequence[RunConfig]) -> None:
+    """Refuse what cannot be run here, and to a class what only the one who started the server may call."""
+    if why := next((why for config in configs if (why := config.unavailable())), ""):
+        raise ConfigError(why)
     if settings.mode == "class" and any(isinstance(config.objective, OwnConfig) for config in configs):
         raise ConfigError("A function of one's own is for local mode only.")
 
 
 def check_run(limits: Limits, config: RunConfig, budget: int) -> None:
-    """Refuse a single run that is too long or too large, or whose objective cannot be evaluated here."""
-    if why := config.objective.unavailable():
-        raise ConfigError(why)
+    """Refuse a single run that is too long or too large."""
     if limits.budget is not None and budget > limits.budget:
         raise LimitExceeded(f"budget = {budget} is over the limit of {limits.budget} evaluations.")
     if limits.D is not None and config.objective.D > limits.D:

@@ -43,7 +43,7 @@ def open_runner(store: Store, run_id: str) -> tuple[Runner, bool]:
 
 def check_can_go_on(store: Store, row: RunRow) -> None:
     """Refuse a run whose points or objective are not known, before anything is changed."""
-    if why := row.parsed.objective.unavailable():
+    if why := row.parsed.unavailable():
         raise StoreError(f"Run {row.short_id} cannot go on here. {why}")
     saved = schema.checkpoint.c.run_id
     with store.read() as connection:

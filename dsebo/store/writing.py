@@ -199,6 +199,8 @@ def commit_step(
     """
     evaluated = events[0]
     assert isinstance(evaluated, Evaluated)
+    if runner.done:  # what takes long, before anybody has to wait for the database
+        runner.incumbent()
     with store.write(lasting=False) as connection:
         if again and (written := _written(connection, lease, runner.t)):
             runner.extend(written.budget)

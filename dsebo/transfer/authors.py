@@ -8,12 +8,10 @@ Points and times are not in them. Slopes and patience are reconstructed, and mar
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import secrets
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -27,7 +25,7 @@ from dsebo.events import Converged, Started
 from dsebo.expansion import Progress, Strategy, after_evaluation, converge, start
 from dsebo.methods.dsebo import DseboConfig
 from dsebo.store.errors import StoreError
-from dsebo.transfer.bundle import Imported, known_minimum, lowest_value
+from dsebo.transfer.bundle import Imported, evaluation_row, known_minimum, lowest_value, rows_of_run
 from dsebo.transfer.incoming import MAX_NUMBER
 from objectives.base import ObjectiveConfig
 from objectives.fields import ConfigError
@@ -82,28 +80,22 @@ def _imported(
     told = reconstruct(config, values, [dims[0], *dims])
     events: list[dict[str, Any]] = [_started(config), *told.events]
     whole = len(values) >= config.budget
-    run = {
-        "name": f"Authors' {config.objective.name}, D = {config.objective.D}, "
-        f"β = {getattr(config.optimizer, 'beta', 0):g}",
-        "group": group,
-        "tags": "[]",
-        "config": config.to_json(),
-        "method": config.optimizer.method,
-        "function": config.objective.name,
-        "state": "finished" if whole else "interrupted",
-        "seed": config.seed,
-        "versions": "{}",
-        "created": time.time(),
-        "n_done": len(values),
-        "best": min(values),
-        "d": told.d,
-        "budget": max(config.budget, len(values)),
-        "seconds": 0.0,
-        "minimum": events[0]["minimum"],
-        "at_centre": events[0]["at_centre"],
-        "error": None if whole else f"Imported with {len(values)} of {config.budget} evaluations.",
-    }
-    return Imported(run, _rows(values, dims, told), [_event_row(event) for event in events])
+    name = (
+        f"Authors' {config.objective.name}, D = {config.objective.D}, "
+        f"β = {getattr(config.optimizer, 'beta', 0):g}"
+    )
+    return rows_of_run(
+        name,
+        group,
+        config,
+        _rows(values, dims, told),
+        events,
+        state="finished" if whole else "interrupted",
+        d=told.d,
+        minimum=events[0]["minimum"],
+        at_centre=events[0]["at_centre"],
+        error=None if whole else f"Imported with {len(values)} of {config.budget} evaluations.",
+    )
 
 
 def _config(match: re.Match[str], path: str, dims: list[int]) -> RunConfig:
@@ -141,18 +133,13 @@ def _check_values(config: RunConfig, values: list[float], path: str) -> None:
             raise StoreError(f"{path}, line {line}: {y:g} is below the minimum of {config.function}.")
 
 
-def _event_row(event: dict[str, Any]) -> dict[str, Any]:
-    payload = json.dumps(event, ensure_ascii=False)
-    return {"t": event["t"], "kind": event["event"], "payload": payload}
-
-
 def _rows(values: list[float], dims: list[int], told: Evaluations) -> list[dict[str, Any]]:
-    unknown: dict[str, Any] = {"z": None, "z_type": "f8", "failed": False, "error": None}
-    unknown |= dict.fromkeys(("seconds", "seconds_fit", "seconds_acq", "seconds_eval"), 0.0)
-    columns = ([dims[0], *dims], accumulate(values, min), told.patience, told.since_gain)
+    counts = zip(
+        values, [dims[0], *dims], accumulate(values, min), told.patience, told.since_gain, strict=True
+    )
     return [
-        {"t": t, "y": y, "best": best, "d": d, "T": T, "since_gain": since_gain, **unknown}
-        for t, (y, d, best, T, since_gain) in enumerate(zip(values, *columns, strict=True), start=1)
+        evaluation_row(t, y, best, d=d, T=T, since_gain=since_gain)
+        for t, (y, d, best, T, since_gain) in enumerate(counts, start=1)
     ]
 
 

@@ -52,6 +52,51 @@ class Imported:
     fork_points: list[dict[str, Any]] = field(default_factory=list)
 
 
+def rows_of_run(
+    name: str,
+    group: str,
+    config: RunConfig,
+    evaluations: list[dict[str, Any]],
+    events: Sequence[dict[str, Any]],
+    **more: Any,
+) -> Imported:
+    """A run of other software: finished, and without what only ours keeps, unless `more` says otherwise."""
+    run = {
+        "name": name,
+        "group": group,
+        "tags": "[]",
+        "config": config.to_json(),
+        "method": config.optimizer.method,
+        "function": config.objective.name,
+        "state": "finished",
+        "seed": config.seed,
+        "versions": "{}",
+        "created": time.time(),
+        "n_done": len(evaluations),
+        "best": evaluations[-1]["best"],
+        "d": None,
+        "budget": max(config.budget, len(evaluations)),
+        "seconds": sum(one["seconds"] for one in evaluations),
+        "minimum": None,
+        "at_centre": None,
+        "error": None,
+        **more,
+    }
+    told = [
+        {"t": one["t"], "kind": one["event"], "payload": json.dumps(one, ensure_ascii=False)}
+        for one in events
+    ]
+    return Imported(run, evaluations, told)
+
+
+def evaluation_row(t: int, y: float | None, best: float | None, **more: Any) -> dict[str, Any]:
+    """An evaluation without a point and without times, unless `more` has them; y is None where it failed."""
+    unknown = dict.fromkeys(("d", "z", "T", "since_gain", "error"))
+    seconds = dict.fromkeys(("seconds", "seconds_fit", "seconds_acq", "seconds_eval"), 0.0)
+    own = {"t": t, "y": y, "best": best, "failed": y is None, "z_type": "f8"}
+    return {**own, **unknown, **seconds, **more}
+
+
 # --- out ---
 
 

@@ -14,7 +14,7 @@ from dsebo.charts import theme
 from dsebo.charts.cells import blocks, cell_table, inner_axes, readable
 from dsebo.charts.compare import common_scale, figure_of_groups, groups_of, table_of
 from dsebo.charts.curves import Curves, finished_curves
-from dsebo.charts.experiment import MOST_OVERLAID, heat_figure, overlay_figure, response_figure
+from dsebo.charts.experiment import MOST_OVERLAID, heat_figure, lines_of_task, overlay_figure, response_figure
 from dsebo.charts.explain import feed
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.parallel import FROM_AXES, parallel_figure
@@ -22,6 +22,7 @@ from dsebo.charts.run import figure_of
 from dsebo.charts.scales import default_scale
 from dsebo.experiments.findings import finished, report
 from dsebo.experiments.records import ExperimentRow, progress
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.experiments.status import progress_words, setting_line
 from dsebo.runs.data import RunData, read_ghost, read_run
 from dsebo.store.store import Store
@@ -67,7 +68,7 @@ def experiment_page(row: ExperimentRow, frame: pd.DataFrame, curves: Mapping[str
     )
     sections = [
         _section("What is seen", _list(findings.texts), _quiet(escape(findings.hint))),
-        *(_section("", chart) for chart in _charts(frame, axes, curves)),
+        *(_section("", chart) for chart in _charts(row.spec, frame, curves)),
         _section("In numbers", _table(readable(cell_table(frame, axes), axes))),
     ]
     return _page(row.name, about, sections)
@@ -101,8 +102,9 @@ def _run(run: RunData, ghost: RunData | None) -> str:
 # --- the charts of an experiment ---
 
 
-def _charts(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> Iterator[str]:
+def _charts(spec: ExperimentSpec, frame: pd.DataFrame, curves: Mapping[str, Curves]) -> Iterator[str]:
     """Each as HTML; a sentence where there is too much to draw."""
+    axes = spec.fields
     if len(inner_axes(axes)) >= FROM_AXES:
         done = finished(frame)
         yield _figure(parallel_figure(done[list(axes)].to_dict("records"), axes, done["best"].to_list()))
@@ -116,8 +118,11 @@ def _charts(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curve
         if cells > MOST_PANELS:
             yield escape(f"{block.name}: {TOO_MANY}" if block.name else TOO_MANY)
             continue
-        build = overlay_figure if cells <= MOST_OVERLAID else panels_figure
-        figure = build(block.rows, inner, curves)
+        if cells <= MOST_OVERLAID:
+            of_task = lines_of_task(spec, block.rows)
+            figure = overlay_figure(block.rows, inner, curves, of_task=of_task)
+        else:
+            figure = panels_figure(block.rows, inner, curves)
         if block.name:
             figure.layout.title = {"text": block.name, "x": 0.5}
         yield _figure(figure)

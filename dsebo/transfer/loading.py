@@ -1,4 +1,4 @@
-"""From a file to runs: JSON bundles, the authors' CSV pairs, and zips or folders of them."""
+"""From a file to runs: JSON bundles, the authors' CSV pairs, zips or folders of them; studies of Optuna."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from dsebo.store.schema import BUNDLED, IMPORTED
 from dsebo.store.store import Store
 from dsebo.transfer.authors import LAYOUT, is_pair, parse_pairs
 from dsebo.transfer.bundle import Imported, parse_bundle
+from dsebo.transfer.studies import is_study, parse_studies
 
 MAX_BYTES = 64_000_000  # of a file, and of all that a zip or folder holds
 MAX_FILES = 20_000
@@ -106,9 +107,23 @@ def _check_day(store: Store, limits: ImportLimits, owner: str, new: tuple[int, i
             )
 
 
-def import_path(store: Store, path: Path, owner: str = LOCAL_OWNER, source: str = IMPORTED) -> Saved:
-    """The same for a path: also a folder, or one CSV of a pair, whose path says the config."""
+def import_path(
+    store: Store,
+    place: Path | str,
+    owner: str = LOCAL_OWNER,
+    source: str = IMPORTED,
+    studies: Sequence[str] = (),
+) -> Saved:
+    """The same for a path: also a folder, or one CSV of a pair, whose path says the config.
+
+    Of a storage of Optuna, a file or an address, `studies` are those that are wanted; none: all.
+    """
+    path = Path(place)
     try:
+        if "://" in str(place) or (path.is_file() and is_study(path)):
+            return save(store, parse_studies(str(place), studies), owner_hash(owner), source)
+        if studies:
+            raise StoreError(f"{place} is not a storage of Optuna: it has no studies to choose from.")
         if path.is_dir():
             return save(store, _many(_folder(path)), owner_hash(owner), source)
         if path.suffix == ".csv":

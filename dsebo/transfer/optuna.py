@@ -24,8 +24,7 @@ def export_optuna(
     A trial's parameters are z of the subspace for DSEBO, and x for other methods where D is small. The
     path is a file (SQLite), or the address of an Optuna storage.
     """
-    optuna = _optuna()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    optuna = optuna_module()
     storage = path if "://" in str(path) else f"sqlite:///{path}"
     names, written = [], 0
     for run_id in ids:
@@ -46,11 +45,13 @@ def export_optuna(
     return names
 
 
-def _optuna() -> Any:
+def optuna_module() -> Any:
+    """Optuna, quiet; StoreError with the extra's name where it is missing."""
     try:
         import optuna
     except ModuleNotFoundError:
         raise StoreError("An Optuna study needs Optuna: pip install 'dsebo[optuna]'.") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from dsebo.charts import theme
 from dsebo.charts.curves import Curves
-from dsebo.charts.experiment import heat_figure, overlay_figure, response_figure
+from dsebo.charts.experiment import heat_figure, lines_of_task, overlay_figure, response_figure
 from dsebo.charts.grid import COLOURS, grid_figure
 from dsebo.charts.panels import panels_figure
+from dsebo.experiments.spec import ExperimentSpec
 from tests.charts.cells import BETAS, curves_of, functions, one_axis, two_axes
 from tests.experiments.frames import progress, seeds
 
@@ -40,6 +41,21 @@ def test_the_overlay_has_a_curve_a_band_and_n_for_each_cell() -> None:
     assert sum(trace.fill == "tonexty" for trace in figure.data) == 12  # value and dimension; not of three
     assert "centre 30" in texts(figure)
     assert figure.layout.legend.orientation == "h"
+
+
+def test_the_overlay_of_one_task_has_its_reference_lines() -> None:
+    base = {"objective": {"name": "lasso-hard"}, "optimizer": {"method": "dsebo"}, "budget": 20}
+    spec = ExperimentSpec.parse({"base": base, "axes": {"beta": [1, 8]}, "seeds": "1-2"})
+    frame = progress({(1,): [9.0, 3.0], (8,): [4.0, 5.0]}, minimum=None, centre=7.877)
+    lines = lines_of_task(spec, frame)
+    assert list(lines) == ["best constant λ", "best of 500 random"]
+    shown = " ".join(texts(overlay_figure(frame, ["beta"], curves_of(frame), of_task=lines)))
+    assert all(name in shown.replace("<br>", " ") for name in ("centre 7.877", *lines))
+    tasks = {"function": ["lasso-hard", "lasso-high"]}
+    two = ExperimentSpec.parse({"base": {"budget": 20}, "axes": tasks, "seeds": "1-2"})
+    both = progress({("lasso-hard",): [9.0, 3.0], ("lasso-high",): [4.0, 5.0]}, ["function"])
+    assert lines_of_task(two, both) == {}
+    assert list(lines_of_task(two, both[both["cell"] == 1])) == ["best constant λ", "best of 500 random"]
 
 
 def test_a_cell_without_a_finished_run_is_not_drawn() -> None:

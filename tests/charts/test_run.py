@@ -229,3 +229,17 @@ def test_a_ghost_is_drawn_in_grey_behind_the_run(
 @pytest.mark.parametrize("name", EmbeddedConfig.names())
 def test_every_function_has_a_picture(name: str) -> None:
     assert function_picture(name, 0.5).figure().data[0].type == "contour"
+
+
+@pytest.mark.parametrize("scale", ["log", "linear", "symlog"])
+def test_failures_are_marked_inside_the_axis(scale: Any) -> None:
+    """On its very edge a rounding decides whether Plotly draws them at all."""
+    y = np.array([23.9, np.nan, 19.3, np.nan, 3.817])
+    best = [23.9, 23.9, 19.3, 19.3, 3.817]
+    evaluations = pd.DataFrame({"t": range(1, 6), "y": y, "best": best, "d": np.nan})
+    figure = run_sketch(evaluations, [], References(), 5, scale).figure()
+    marks = next(trace for trace in figure.data if trace.name == "failed")
+    low, high = figure.layout.yaxis.range
+    places = np.log10(marks.y) if scale == "log" else np.array(marks.y)
+    assert list(marks.x) == [2, 4]
+    assert ((low + 0.01 * (high - low) < places) & (places < high)).all()

@@ -32,10 +32,12 @@ def data(events: list[dict[str, Any]], best: float, at_centre: float = 8.0) -> R
     return RunData(row, frame.assign(best=best), events)
 
 
-def test_the_nine_that_come_along() -> None:
+def test_the_ten_that_come_along() -> None:
     lessons, said = load_lessons()
     assert said == []
-    assert len(lessons) == 9
+    assert len(lessons) == 10
+    assert next(iter(lessons)) == "1-why-embed"
+    assert list(lessons)[-1] == "10-real-task"  # after 9, not after 1
     for lesson in lessons.values():
         assert lesson.before
         assert lesson.explanation("none of them") == lesson.answers[""]

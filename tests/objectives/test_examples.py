@@ -46,3 +46,12 @@ def test_the_optuna_study_says_its_best_value() -> None:
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=EXAMPLES.parent)
     assert re.fullmatch(r"best of 30 trials: \d\.\d{4}\n", done.stdout), done.stderr
     assert f"examples/{script.name}" in script.read_text()
+
+
+@pytest.mark.slow
+def test_the_loop_of_ones_own_says_what_its_model_thinks() -> None:
+    script = EXAMPLES / "own_loop.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=EXAMPLES.parent)
+    lines = done.stdout.splitlines()
+    assert [int(line.split()[0]) for line in lines] == [12, 24], done.stderr
+    assert all("the model thinks" in line for line in lines)

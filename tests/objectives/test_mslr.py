@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
+import shutil
+import subprocess
 import tarfile
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,14 +15,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from benchmarks.references import BEST_RANDOM, references
 from dsebo.analysis.floor import NoFloor, applies
+from dsebo.cli import app
 from dsebo.config import parse_flat
 from dsebo.run import run
 from objectives import MslrConfig
 from objectives.fields import ConfigError
-from objectives.letor import FEATURES, generated, read_letor, read_rows
+from objectives.letor import ARCHIVE, FEATURES, MEMBERS, cached_archive, generated, read_letor, read_rows
 from objectives.mslr import VARIABLE, Placement, _network
 from objectives.ranking import SIZES, fit, normalised
 from objectives.references import CENTRE
@@ -132,12 +137,69 @@ def test_genuine_rows_are_read_from_the_file_that_is_named(genuine: Path) -> Non
     assert config.objective.unavailable() == "The genuine rows of this run are not those of rows.txt."
 
 
-@pytest.mark.parametrize(("named", "words"), [("", "need DSEBO_MSLR"), ("nowhere.txt", "must name a file")])
-def test_genuine_rows_that_are_not_there(monkeypatch: Any, named: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("named", "words"), [("", "need dsebo fetch mslr, or DSEBO_MSLR"), ("nowhere.txt", "must name a file")]
+)
+def test_genuine_rows_that_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, words: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv(VARIABLE, named)
     config = parse_flat({"function": "mslr", "rows": "genuine", "method": "random"})
     with pytest.raises(ConfigError, match=words):
         next(run(config))
+
+
+def fake_archive(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An archive with rows at the places of the genuine ones, whose hash is taken for the published one."""
+    file = folder / ARCHIVE
+    with tarfile.open(file, "w:gz") as archive:
+        for member in MEMBERS:
+            data = letor(30).encode()
+            about = tarfile.TarInfo(member)
+            about.size = len(data)
+            archive.addfile(about, io.BytesIO(data))
+    monkeypatch.setattr("objectives.letor.ARCHIVE_HASH", hashlib.sha256(file.read_bytes()).hexdigest())
+    return file
+
+
+def test_rows_that_were_fetched_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = fake_archive(tmp_path, monkeypatch)
+    fetched = CliRunner().invoke(app, ["fetch", "mslr", "--from", str(file)])
+    assert (fetched.exit_code, fetched.output) == (0, f"Kept as {cached_archive()}.\n")
+    assert cached_archive().read_bytes() == file.read_bytes()
+    config = parse_flat({"function": "mslr", "rows": "genuine", "method": "random"})
+    assert config.unavailable() == ""
+    assert len(read_rows(cached_archive()).relevance) == 60
+    again = CliRunner().invoke(app, ["fetch", "mslr"])
+    assert again.output == f"It is here already: {cached_archive()}.\n"
+
+
+def test_pip_fetches_them_by_name_or_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip itself is not started: tests have no network."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = fake_archive(tmp_path, monkeypatch)
+    commands: list[list[str]] = []
+
+    def pip(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        if len(commands) == 1:
+            return subprocess.CompletedProcess(command, 1, "", "Looking\nERROR: No matching distribution.\n")
+        shutil.copy(file, Path(command[command.index("-d") + 1]) / ARCHIVE)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", pip)
+    refused = CliRunner().invoke(app, ["fetch", "mslr"])
+    assert refused.exit_code == 2
+    assert "pip could not download rankeval==0.8.2: ERROR: No matching distribution. Where" in refused.output
+    assert not cached_archive().exists()
+    fetched = CliRunner().invoke(app, ["fetch", "mslr"])
+    assert fetched.exit_code == 0
+    assert cached_archive().is_file()
+    assert commands[0][1:4] == ["-m", "pip", "download"]
+    assert commands[0][-1] == "rankeval==0.8.2"
 
 
 def test_a_fit_is_the_same_twice_and_learns() -> None:

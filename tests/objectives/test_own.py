@@ -20,7 +20,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
-from dsebo.transfer import FORMATS, import_bytes
+from dsebo.transfer import FORMATS, ImportDesk, import_bytes
 from objectives import own
 from objectives.fields import ConfigError
 from objectives.own import Source, as_number, offer
@@ -226,6 +226,8 @@ def test_a_run_without_its_function_can_be_looked_at_but_not_carried_on(
     assert store.point(row.id, 2).shape == (12,)
     assert all(record.runs(store, [row.id]) for record in FORMATS.values() if record.runs)
     assert len(import_bytes(store, bundle, "runs.json")) == 1
+    uploaded = ImportDesk().take(store, Settings(), bundle, "runs.json", "anna")  # through a browser too
+    assert uploaded.ids == [row.id]
     manager = RunManager(store, Settings())
     with pytest.raises(StoreError, match="mine is not here"):
         manager.extend(row.id, 5)

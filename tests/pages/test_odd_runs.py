@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from dsebo.charts.scales import SCALES
 from dsebo.config import parse_flat
 from dsebo.runs.data import read_run
 from dsebo.runs.manager import RunManager
-from dsebo.transfer import FORMATS, export_json, import_bytes
+from dsebo.transfer import FORMATS, export_json, import_bytes, import_path
 from tests.pages.conftest import open_page, said
 from tests.small_run import SMALL
 
@@ -104,3 +105,29 @@ def test_runs_without_an_evaluation_are_compared(manager: RunManager) -> None:
     assert b"Compared" in html.runs(manager.store, ids)
     for run_id in ids:
         manager.cancel(run_id)
+
+
+def test_an_imported_study_is_shown(
+    manager: RunManager, finished: Callable[..., str], tmp_path: Path
+) -> None:
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    address = f"sqlite:///{tmp_path / 'study.db'}"
+    study = optuna.create_study(storage=address, study_name="tuned", direction="maximize")
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) - trial.suggest_int("n", 1, 3), n_trials=3)
+    imported, good = import_path(manager.store, address).ids[0], finished()
+    for page, link in (
+        ("run", {"run": imported}),
+        ("run", {"run": imported, "show": "why"}),
+        ("replay", {"run": imported, "t": "2"}),
+        ("embedding", {"run": imported}),
+        ("compare", {"runs": f"{imported},{good}"}),
+        ("runs", {}),
+    ):
+        at = open_page(page, **link)
+        assert not at.exception, (page, at.exception)
+    words = said(open_page("run", run=imported)).replace("\\", "")
+    assert "not what was computed here. The study maximises: its values are shown negated." in words
+    for key, form in FORMATS.items():
+        if form.runs is not None:
+            assert form.runs(manager.store, [imported]), key

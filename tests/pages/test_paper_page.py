@@ -16,6 +16,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.store.rows import RunFilter
 from dsebo.ui import session
 from dsebo.ui.paper import view as paper_view
+from objectives import LassoConfig
 from tests.pages.conftest import open_page, said
 from tests.small import wait_for
 
@@ -49,7 +50,7 @@ def test_an_empty_store_shows_gaps_with_a_button_and_a_command() -> None:
     assert shown["Here"]["F*, the minimum"] == "0"
     assert shown["Here"]["VAEBO, d = 50"] == "not run yet"
     assert shown["Paper"]["DSEBO"] == "3.9 ± 1.3"
-    assert "246 can be run here, and 0 have been" in said(at).replace("\\", "")
+    assert "All 334 printed rows can be run here, and 0 have been" in said(at).replace("\\", "")
     assert button(at).label.startswith("Run 10 seeds, about ")
     expected = "dsebo race --methods dsebo --function sphere --D 1000 --budget 500 --seeds 1-10"
     assert at.code[0].value == expected
@@ -113,12 +114,22 @@ def test_bundled_runs_of_dsebo_are_drawn(monkeypatch: pytest.MonkeyPatch) -> Non
     assert table(at)["Runs"]["DSEBO"] == "2 bundled"
 
 
-def test_tables_of_tasks_that_are_not_here() -> None:
+def test_a_task_that_is_only_like_the_papers_says_so() -> None:
     at = open_page("paper", table="2", task="LIMO")
     assert not at.exception
-    assert "not available here" in at.info[0].value
-    assert set(at.dataframe[0].value["Here"]) == {"not available here"}
-    assert not any(b.label.startswith("Run ") for b in at.button)
+    assert "our own smaller VAE" in at.info[0].value
+    assert "are not compared" in at.info[0].value
+    assert table(at)["Here"]["DSEBO, our rules"] == "not run yet"
+    assert at.code[0].value == "dsebo race --methods dsebo --function limo --budget 500 --seeds 1-10"
+
+
+def test_lasso_hard_is_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LassoConfig, "unavailable", lambda self: "lasso-hard needs celer.")
+    at = open_page("paper", table="5", task="Lasso-Hard")
+    assert not at.exception
+    assert [info.value.replace("\\", "") for info in at.info] == ["lasso-hard needs celer."]
+    assert "best constant λ **2.329**" in said(at)
+    assert not any(b.label.startswith("Run ") for b in at.button)  # it could not be run
 
 
 def test_the_link_names_table_and_task() -> None:

@@ -11,18 +11,19 @@ from dsebo.experiments.spec import ExperimentSpec
 from dsebo.paper.bundled import bundled_peer_runs, thin
 from dsebo.paper.comparison import (
     METHODS_HERE,
-    NOT_HERE,
     TITLES,
     FinalRun,
     PaperRow,
     apart,
     bundled_finals,
     command,
+    other_references,
     own_runs,
     peer_finals,
     printed_mean,
     printed_rows,
     references,
+    rows_of,
     setting_key,
     stored_finals,
     tasks,
@@ -36,7 +37,7 @@ from tests.small import wait_state
 
 
 def row_of(method: str, table: int = 1, task: str = "Sphere") -> PaperRow:
-    return next(row for row in printed_rows(table, task) if row.label == method)
+    return next(row for row in rows_of(table, task) if row.label == method)
 
 
 def final(row: PaperRow, seed: int, best: float | None, bundled: bool = False) -> FinalRun:
@@ -47,8 +48,8 @@ def test_all_printed_rows_are_there() -> None:
     rows = [row for table in TITLES for task in tasks(table) for row in printed_rows(table, task)]
     assert len(rows) == 343
     assert tasks(1) == ["Rosenbrock", "Sphere", "Levy", "Griewank", "Dixon", "Michalewicz"]
-    assert {row.D for row in rows if row.config is not None} == {1000, 10_000}
-    assert {row.method for row in rows if row.config} == set(METHODS_HERE)
+    assert all(row.config.D == row.D for row in rows)
+    assert {row.method for row in rows} == set(METHODS_HERE)
 
 
 def test_a_rows_setting_is_the_papers_with_the_defaults_of_this_software() -> None:
@@ -58,19 +59,40 @@ def test_a_rows_setting_is_the_papers_with_the_defaults_of_this_software() -> No
     assert row_of("TS", 4).config == parse_flat({"method": "bandit-thompson"})
 
 
-def test_what_is_not_here_says_so() -> None:
-    assert row_of("SAASBO", 2, "MSLR").why_not == NOT_HERE
-    assert row_of("DSEBO", 2, "LIMO").why_not == NOT_HERE
-    assert row_of("DSEBO").why_not == ""
-    saasbo = row_of("SAASBO", 2, "MSLR")
-    assert own_runs(saasbo, [FinalRun("", 1, 2.0, None, 1.0, False)]).seeds == ()
-    assert command(saasbo, [1]) == ""
+@pytest.mark.parametrize("task", ["MSLR", "Lasso-Hard", "LIMO"])
+def test_real_tasks_have_the_papers_settings_and_our_variants(task: str) -> None:
+    hesbo = row_of("HesBO, d = 80", 2, task)
+    assert hesbo.config == parse_flat({"function": task.lower(), "method": "hesbo", "d": 80})
+    assert command(hesbo, [3]) == (
+        f"dsebo race --methods hesbo:d=80 --function {task.lower()} --budget 500 --seeds 3"
+    )
+    ours = rows_of(5, task)[len(printed_rows(5, task)) :]
+    assert [row.label for row in ours] == ["DSEBO, authors' variant", "DSEBO, our rules"]
+    assert [row.config.setting("variant") for row in ours] == ["authors", "adaptive"]
+    assert not any(row.printed or row.comparable for row in ours)
+    assert [run.mean for run in (own_runs(ours[0], [final(ours[0], 1, 2.0)]),)] == [2.0]
+
+
+def test_tasks_that_are_only_like_the_papers_are_not_compared_with_it() -> None:
+    exact, like = row_of("DSEBO", 2, "Lasso-Hard"), row_of("DSEBO", 2, "LIMO")
+    assert (exact.comparable, like.comparable) == (True, False)
+    assert like.only_like == "LIMO-style, with our own smaller VAE"
+    assert row_of("DSEBO", 2, "MSLR").only_like == "MSLR-style, on a generated set"
+    said = verdict(like, own_runs(like, [final(like, 1, -4.0)]))
+    assert said.endswith("The paper prints −10.7: of another task, which ours is only like.")
+    assert printed_mean(exact.config.model_dump(mode="json")) == 3.8613
+    assert printed_mean(like.config.model_dump(mode="json")) is None
 
 
 def test_centre_and_minimum_of_every_function() -> None:
     assert references(row_of("RDUCB")) == (pytest.approx(30.097), 0.0)
     assert references(row_of("DSEBO", 3, "Michalewicz"))[1] == pytest.approx(-29.6309, abs=1e-3)
-    assert references(row_of("DSEBO", 5, "MSLR")) == (None, None)
+    assert references(row_of("DSEBO", 5, "MSLR")) == (pytest.approx(-0.4867, abs=1e-4), None)
+    assert other_references(row_of("RDUCB")) == {}
+    lasso = row_of("TuRBO", 2, "Lasso-Hard")
+    assert references(lasso)[0] == pytest.approx(7.87712228)
+    assert list(other_references(lasso)) == ["best constant λ", "best of 500 random"]
+    assert other_references(lasso)["best constant λ"] < row_of("DSEBO", 2, "Lasso-Hard").mean
 
 
 def test_mean_std_and_difference_by_hand() -> None:
@@ -109,15 +131,23 @@ def test_what_is_missing_are_the_smallest_free_seeds() -> None:
     assert own_runs(row, [final(row, seed, 1.0) for seed in range(50, 60)]).missing == ()
 
 
-@pytest.mark.parametrize("name", ["HesBO, d = 50", "REMBO, d = 30", "DSEBO"])
-def test_the_command_runs_exactly_the_row(name: str) -> None:
-    row = row_of(name, 3, "Levy")
+@pytest.mark.parametrize(
+    ("name", "table", "task"),
+    [
+        ("HesBO, d = 50", 3, "Levy"),
+        ("REMBO, d = 30", 3, "Levy"),
+        ("DSEBO", 3, "Levy"),
+        ("SIRBO, d = 80", 2, "MSLR"),
+        ("DSEBO, our rules", 2, "LIMO"),
+    ],
+)
+def test_the_command_runs_exactly_the_row(name: str, table: int, task: str) -> None:
+    row = row_of(name, table, task)
     words = command(row, [4]).split()
     flags = dict(zip(words[2::2], words[3::2], strict=True))
     methods, seeds = flags.pop("--methods"), flags.pop("--seeds")
     settings = {name[2:]: int(v) if v.isdecimal() else v for name, v in flags.items()}
     race = ExperimentSpec.race(methods, settings, seeds)
-    assert row.config is not None
     assert race.first_configs()[0] == row.config.with_seed(4)
 
 

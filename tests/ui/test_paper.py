@@ -17,6 +17,7 @@ from dsebo.paper.comparison import (
     no_better_than_random,
     peer_finals,
     printed_rows,
+    rows_of,
     sentences,
     tally,
 )
@@ -71,14 +72,31 @@ def test_the_table_has_the_centre_f_star_and_every_row() -> None:
     assert table["Runs"]["DSEBO"] == "1 bundled, 1 of yours, 1 under way"
     assert (table["Paper, s"]["DSEBO"], table["Here, s"]["DSEBO"]) == ("339", "7")
     assert (table["Here"]["TuRBO"], table["Apart"]["TuRBO"]) == (GAP, "")
-    assert "not available here" not in set(table["Here"])
 
 
-def test_tasks_that_are_not_here_are_as_printed() -> None:
-    lines = lines_of(printed_rows(5, "MSLR"), [])
-    table = shown_table(lines)
-    assert set(table["Here"]) == {"not available here"}
-    assert not any(line.runnable for line in lines)
+def test_a_task_that_is_only_like_the_papers_has_no_difference() -> None:
+    rows = rows_of(5, "MSLR")
+    lines = lines_of(rows, [final(row, 1, -2.5, True) for row in rows])
+    table = shown_table(lines).set_index("Method")
+    assert list(table.index)[:5] == [
+        "DSEBO",
+        "DSEBO, authors' variant",
+        "DSEBO, our rules",
+        CENTRE,
+        "Best of 500 random",
+    ]
+    assert set(table["Apart"]) == {""}
+    assert table["Here"]["UCB-E"] == "−2.5"
+    assert (table["Paper"]["DSEBO, our rules"], table["Paper, s"]["DSEBO, our rules"]) == ("", "")
+    assert MINIMUM not in table.index
+
+
+def test_lasso_hard_is_compared_and_has_its_lines() -> None:
+    rows = rows_of(2, "Lasso-Hard")
+    table = shown_table(lines_of(rows, [final(rows[0], 1, 39.8469 + 2.7875)])).set_index("Method")
+    assert table["Apart"][rows[0].label] == "+1.0"
+    assert table["Here"]["Best constant λ"] == "2.329"
+    assert table["Here"]["DSEBO"] == GAP
 
 
 def test_only_rows_with_gaps_can_be_run() -> None:
@@ -95,10 +113,15 @@ def test_only_rows_with_gaps_can_be_run() -> None:
 
 
 def test_what_could_be_reproduced_is_counted_from_the_runs() -> None:
-    rows = [row_of("DSEBO"), row_of("TuRBO"), row_of("BAxUS"), printed_rows(2, "MSLR")[0]]
-    finals = [final(rows[0], 1, 4.0), final(rows[1], 1, 1000.0), final(rows[2], 1, 1.0)]
+    rows = [row_of("DSEBO"), row_of("TuRBO"), row_of("BAxUS"), *printed_rows(2, "MSLR")[:2]]
+    finals = [
+        final(rows[0], 1, 4.0),
+        final(rows[1], 1, 1000.0),
+        final(rows[2], 1, 1.0),
+        final(rows[3], 1, -8.6),
+    ]
     found = tally(finals, rows)
-    assert (found.printed, found.runnable, found.run) == (4, 3, 3)
+    assert (found.printed, found.run, found.unlike) == (5, 4, 1)
     assert (found.within, found.lower, found.higher) == (1, 1, 1)
     assert tally([], rows).run == 0
 
@@ -114,8 +137,8 @@ def test_rows_no_better_than_the_centre() -> None:
 def test_the_summary_in_words() -> None:
     assert len(all_rows()) == 334
     said = sentences([])
-    assert said[0] == "Of 334 printed rows 246 can be run here, and 0 have been."
-    assert "2 of the 12 means printed for DSEBO" in said[-1]
+    assert said[0] == "All 334 printed rows can be run here, and 0 have been."
+    assert "2 of the 13 means printed for DSEBO" in said[-1]
     row = row_of("DSEBO")
     some = sentences([final(row, 1, 4.0)])
     assert some[2].startswith("Of DSEBO's 1 among them, 1 are within three")

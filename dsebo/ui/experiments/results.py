@@ -17,6 +17,7 @@ from dsebo.charts.experiment import (
     MOST_OVERLAID,
     HeatOf,
     heat_figure,
+    lines_of_task,
     overlay_figure,
     response_figure,
 )
@@ -37,7 +38,7 @@ OVERLAY, PANELS = "Overlay", "Small multiples"
 RESPONSE_WORDS = "Each dot is the final value of one seed, each large mark the middle of its seeds."
 PARALLEL_WORDS = "Each line is one run, from its settings to its final value; blue lines end low."
 HEAT_WORDS = "Each field is one pair of values: the median over its seeds."
-CURVE_WORDS = "n counts finished seeds; a grey line is the value at the centre of the box, or F*."
+CURVE_WORDS = "n counts finished seeds; grey lines are values to compare with: the centre of the box, F* …"
 MOST_LIVE = 100  # runs whose curves are drawn before they end
 Look = tuple[BandKind, Scale]  # how results are drawn
 
@@ -148,7 +149,8 @@ def show_curves(row: ExperimentRow, frame: pd.DataFrame) -> None:
     axes = inner_axes(row.spec.fields) or row.spec.fields
     if how == OVERLAY and cells > MOST_OVERLAID:
         st.caption(f"More than {MOST_OVERLAID} curves share colours; small multiples do not.")
-    draw, key = (overlay_figure, "sweep_overlay") if how == OVERLAY else (panels_figure, "sweep_panels")
+    overlay = partial(overlay_figure, of_task=lines_of_task(row.spec, frame))
+    draw, key = (overlay, "sweep_overlay") if how == OVERLAY else (panels_figure, "sweep_panels")
     store, look, curves = session.manager().store, _look(row, frame), SHARED.curves
     live = row.at_work and len(frame) <= MOST_LIVE
     at = tuple(frame["n_done"]) if live else ()

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dsebo.paper.comparison import FinalRun, Own, PaperRow, apart, own_runs, references
+from dsebo.paper.comparison import FinalRun, Own, PaperRow, apart, other_references, own_runs, references
 from dsebo.text import about, count, number, spread
 
 CENTRE, MINIMUM = "Centre of the box", "F*, the minimum"
-GAP, DSEBO = "not run yet", "DSEBO"
+GAP = "not run yet"
 COLUMNS = ["Method", "Paper", "Here", "Apart", "Runs", "Paper, s", "Here, s"]
 
 
@@ -27,8 +27,6 @@ class Line:
         """Mean ± std here, or why there is none."""
         if self.own.seeds:
             return spread(self.own.mean, self.own.std)
-        if self.row.why_not:
-            return self.row.why_not
         return f"{len(self.own.under_way)} under way" if self.own.under_way else GAP
 
     @property
@@ -42,22 +40,27 @@ class Line:
     @property
     def runnable(self) -> bool:
         """Whether something of it can be run and is missing."""
-        return self.row.config is not None and bool(self.own.missing)
+        return bool(self.own.missing) and not self.row.config.unavailable()
 
 
 def lines_of(rows: Sequence[PaperRow], finals: Sequence[FinalRun]) -> list[Line]:
     """Each row with its runs: DSEBO first, then those that have been run, as printed."""
     lines = [Line(row, own_runs(row, finals)) for row in rows]
-    return sorted(lines, key=lambda line: (line.row.method != DSEBO, not line.own.seeds))
+    return sorted(lines, key=lambda line: (not _is_dsebo(line), not line.own.seeds))
+
+
+def _is_dsebo(line: Line) -> bool:
+    return line.row.config.optimizer.method == "dsebo"
 
 
 def shown_table(lines: Sequence[Line]) -> pd.DataFrame:
-    """The table: DSEBO, the centre and F*, then the other rows."""
+    """The table: DSEBO, what it is read against, then the other rows."""
     centre, minimum = references(lines[0].row)
-    known = [(CENTRE, centre), (MINIMUM, minimum)]
+    others = ((name[:1].upper() + name[1:], value) for name, value in other_references(lines[0].row).items())
+    known = [(CENTRE, centre), *others, (MINIMUM, minimum)]
     between = [{"Method": name, "Here": number(value)} for name, value in known if value is not None]
     cells = [_cells(line) for line in lines]
-    first = sum(line.row.method == DSEBO for line in lines)
+    first = sum(map(_is_dsebo, lines))
     return pd.DataFrame([*cells[:first], *between, *cells[first:]], columns=COLUMNS).fillna("")
 
 
@@ -65,11 +68,11 @@ def _cells(line: Line) -> dict[str, str]:
     row, own = line.row, line.own
     return {
         "Method": row.label,
-        "Paper": spread(row.mean, row.std),
+        "Paper": spread(row.mean, row.std) if row.printed else "",
         "Here": line.ours,
-        "Apart": signed(apart(row, own)) if own.seeds else "",
+        "Apart": signed(apart(row, own)) if own.seeds and row.comparable else "",
         "Runs": line.runs,
-        "Paper, s": number(row.seconds, 3),
+        "Paper, s": number(row.seconds, 3) if row.printed else "",
         "Here, s": number(own.seconds, 3) if own.seeds else "",
     }
 

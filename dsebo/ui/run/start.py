@@ -180,7 +180,7 @@ def _checked(changes: Changes) -> tuple[RunConfig | None, str]:
         config = to_config(changes)
     except ConfigError as error:
         return None, str(error)
-    why = config.objective.unavailable()
+    why = config.unavailable()
     return (None, why) if why else (config, "")
 
 

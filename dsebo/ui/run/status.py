@@ -66,7 +66,10 @@ def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, A
     told = data.conclusion if concludes else entries[0].in_words if entries else _nothing_yet(data)
     numbers = entries[0].numbers if entries and not concludes else ""
     state, tone = _state(data) if live else ("", "")
-    imported = f" {IMPORTED_WORDS}" if live and data.row.imported else ""
+    imported = ""
+    if live and data.row.imported:  # of other software: how it was read
+        noted = (data.started or {}).get("warnings") or []
+        imported = " ".join(["", IMPORTED_WORDS, *map(str, noted)])
     newest = data.changes[-1] if data.changes else {}
     return {
         "text": typeset(f"{state} {told}{imported}".strip()),

@@ -84,7 +84,7 @@ def _look(ids: Sequence[str]) -> Look[list[RunData]]:
 def _controls(runs: Sequence[RunData]) -> None:
     """What can be done with the run, beside what its timeline has."""
     controls.run_controls(runs[0].row, timeline.SPEED, timeline.SPEEDS, timeline.USUAL)
-    if not runs[0].row.parsed.objective.unavailable():
+    if not runs[0].row.parsed.unavailable():
         again.fork(runs[0])
         again.run_again(runs[0].row)
     with st.popover("More", help="Another run beside this one or behind it; a note; more evaluations."):
