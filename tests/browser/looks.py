@@ -73,6 +73,7 @@ POOR_CONTRAST = """() => {
     const exempt = 'style, script, .katex-mathml, .textpoint, [hidden], :disabled, [aria-disabled=true]';
     if (!/[\\p{L}\\d]/u.test(text) || element.closest(exempt)) continue;
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+    if (box.right <= 0 || box.left >= innerWidth) continue; // a phone's form, until it is opened
     if (!box.width || !box.height || style.visibility === 'hidden' || style.fontSize === '0px') continue;
     const chain = [];
     for (let e = element; e; e = e.parentElement) chain.push(getComputedStyle(e));
