@@ -40,14 +40,23 @@ def run() -> None:
 
 
 def table() -> str:
-    runs = pd.read_csv(RESULTS.path)
-    one = runs[runs.embeddings == 1].set_index(["function", "seed"]).best
+    """Means of m embeddings, in brackets those of one embedding in the same runs."""
+    runs = pd.read_csv(RESULTS.path).pivot_table(
+        index=["function", "seed"], columns="embeddings", values="best"
+    )
     lines = [f"| embeddings | {' | '.join(FUNCTIONS)} | value over that of one |", "| --- |" + " ---: |" * 4]
-    for embeddings, own in runs.groupby("embeddings"):
-        means = [f"{own[own.function == name].best.mean():.3g}" for name in FUNCTIONS]
-        ratio = (own.set_index(["function", "seed"]).best / one).dropna()
+    for embeddings in (m for m in runs.columns if m != 1):
+        both = runs[[embeddings, 1]].dropna()
+        means = both.groupby("function").mean()
+        cells = [
+            f"{means.loc[name, embeddings]:.3g} ({means.loc[name, 1]:.3g})"
+            if name in means.index
+            else "not run"
+            for name in FUNCTIONS
+        ]
+        ratio = both[embeddings] / both[1]
         better = f"{np.exp(np.log(ratio).mean()):.2f} (lower in {(ratio < 1).sum()} of {len(ratio)})"
-        lines.append(f"| {embeddings} | {' | '.join(means)} | {better} |")
+        lines.append(f"| {embeddings} | {' | '.join(cells)} | {better} |")
     return "\n".join(lines)
 
 

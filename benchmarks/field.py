@@ -263,17 +263,21 @@ def run(methods: list[str], functions: list[str]) -> None:
 
 
 def table() -> str:
-    """In Markdown: the medians over the seeds there are."""
-    rows, lines = RESULTS.rows(), []
-    for function in FUNCTIONS:
-        lines += [
-            f"\n**{function}**\n",
-            "| | after 500 | after 60 s | CPU s | MB | seeds |",
-            "| --- | ---: | ---: | ---: | ---: | ---: |",
-        ]
-        mine = {m: [r for r in rows if r["function"] == function and r["method"] == m] for m in FIELD}
-        order = sorted((m for m in FIELD if mine[m]), key=lambda m: _median(mine[m], "best"))
-        lines += [_line(method, mine[method]) for method in order]
+    """In Markdown: medians over the seeds there are, the method that is best on the first function first."""
+    rows = RESULTS.rows()
+    names = [name.capitalize() for name in FUNCTIONS]
+    lines = [f"| | {' | '.join(names)} | CPU s | MB | seeds |", "| --- |" + " ---: |" * (len(names) + 3)]
+    of = {
+        method: [[r for r in rows if (r["function"], r["method"]) == (f, method)] for f in FUNCTIONS]
+        for method in FIELD
+    }
+    known = [method for method in FIELD if any(of[method])]
+    for method in sorted(known, key=lambda m: _median(of[m][0], "best") if of[m][0] else np.inf):
+        every = [row for group in of[method] for row in group]
+        seconds, memory = _median(every, "seconds"), _median(every, "megabytes")
+        seeds = min(len(group) for group in of[method] if group)
+        cells = " | ".join(_cell(group) for group in of[method])
+        lines.append(f"| {method} | {cells} | {seconds:.0f} | {memory:.0f} | {seeds} |")
     return "\n".join(lines)
 
 
@@ -281,15 +285,15 @@ def _median(rows: list[dict[str, str]], column: str) -> float:
     return float(np.median([float(row[column]) for row in rows]))
 
 
-def _line(method: str, rows: list[dict[str, str]]) -> str:
-    best, early, seconds, memory = (
-        _median(rows, column) for column in ("best", "best_60s", "seconds", "megabytes")
-    )
-    n = min(int(row["n"]) for row in rows)
-    short = "" if n >= BUDGET else f" (limit, after {n})"
-    if rows[0]["ended"].startswith("failed"):
-        short = f" (failed after {n})"
-    return f"| {method} | {best:.4g}{short} | {early:.4g} | {seconds:.0f} | {memory:.0f} | {len(rows)} |"
+def _cell(rows: list[dict[str, str]]) -> str:
+    """The value after all evaluations, or where it ended; that after 60 s where it is another one."""
+    if not rows:
+        return "not run"
+    best, early, n = _median(rows, "best"), _median(rows, "best_60s"), min(int(row["n"]) for row in rows)
+    ended = "" if n >= BUDGET else f" (limit, after {n})"
+    if any(row["ended"].startswith("failed") for row in rows):
+        ended = f" (failed after {n})"
+    return f"{best:.4g}{ended}" + ("" if early == best else f"; {early:.4g} after 60 s")
 
 
 def main() -> None:

@@ -15,9 +15,11 @@ def row(**changes: str) -> dict[str, str]:
 
 
 def test_a_run_that_hit_the_limit_or_failed_is_marked() -> None:
-    assert field._line("Ax", [row()]) == "| Ax | 3 | 5 | 100 | 900 | 1 |"
-    assert "3 (limit, after 40)" in field._line("Ax", [row(n="40", ended="limit")])
-    assert "3 (failed after 7)" in field._line("Ax", [row(n="7", ended="failed: no memory")])
+    assert field._cell([row()]) == "3; 5 after 60 s"
+    assert field._cell([row(best_60s="3")]) == "3"
+    assert field._cell([row(n="40", ended="limit")]) == "3 (limit, after 40); 5 after 60 s"
+    assert field._cell([row(n="7", best_60s="3", ended="failed: no memory")]) == "3 (failed after 7)"
+    assert field._cell([]) == "not run"
 
 
 def test_what_is_in_the_file_is_found_again(tmp_path: Path) -> None:
