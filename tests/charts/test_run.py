@@ -224,7 +224,7 @@ def test_failures_are_marked_inside_the_axis(scale: Any) -> None:
     y = np.array([23.9, np.nan, 19.3, np.nan, 3.817])
     best = [23.9, 23.9, 19.3, 19.3, 3.817]
     evaluations = pd.DataFrame({"t": range(1, 6), "y": y, "best": best, "d": np.nan})
-    figure = run_figure(evaluations, [], References(), 5, scale)
+    figure = run_figure(evaluations, [], References(), 5, scale=scale)
     marks = next(trace for trace in figure.data if trace.name == "failed")
     low, high = figure.layout.yaxis.range
     places = np.log10(marks.y) if scale == "log" else np.array(marks.y)
