@@ -52,7 +52,7 @@ def parse_studies(place: str, names: Sequence[str] = ()) -> list[Imported]:
     with _storage(place, optuna) as storage:
         known = {study.study_name: study for study in storage.get_all_studies()}
         if unknown := [name for name in names if name not in known]:
-            some = ", ".join(list(known)[:5]) or "none"
+            some = without_controls(", ".join(list(known)[:5])) or "none"
             raise StoreError(f"{shown_place(place)} has no study {short(unknown[0])}; it has {some}.")
         if len(known) > MAX_STUDIES and not names:
             raise StoreError(f"{shown_place(place)} has {len(known)} studies: name those that are wanted.")
@@ -90,8 +90,8 @@ def _storage(place: str, optuna: Any) -> Iterator[Any]:
     except (StoreError, KeyboardInterrupt):
         raise
     except Exception as error:  # a file that is none makes Optuna raise anything
-        words = without_controls(str(error).strip().split("\n")[0])[:160] or type(error).__name__
-        raise StoreError(f"{shown_place(place)} cannot be read as a study of Optuna: {words}") from None
+        words = without_controls(str(error).strip().split("\n")[0])[:160].rstrip(".") or type(error).__name__
+        raise StoreError(f"{shown_place(place)} cannot be read as a study of Optuna: {words}.") from None
 
 
 def _is_sqlite(path: Path) -> bool:
