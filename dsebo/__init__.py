@@ -9,12 +9,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.3.0"
-__all__ = ["DSEBO", "Problem", "Result", "RunConfig", "__version__", "minimize", "run"]
+__all__ = ["DSEBO", "Problem", "Result", "RunConfig", "__version__", "minimize", "run", "show", "watch"]
 
 if TYPE_CHECKING:
     from dsebo.config import RunConfig
     from dsebo.methods.dsebo import DSEBO
     from dsebo.minimize import Result, minimize
+    from dsebo.notebook import show, watch
     from dsebo.run import run
     from objectives.own import Problem
 
@@ -25,6 +26,8 @@ _HOMES = {  # imported when they are asked for: a command's help, or a class's 4
     "RunConfig": "dsebo.config",
     "minimize": "dsebo.minimize",
     "run": "dsebo.run",
+    "show": "dsebo.notebook",
+    "watch": "dsebo.notebook",
 }
 
 

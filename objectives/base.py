@@ -87,6 +87,10 @@ class Objective(ABC):
             values = self.evaluate(torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64)))
         return np.asarray(values.numpy(), dtype=np.float64)
 
+    def to_units(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A point of the box in the units of who gave the function; most have none but the box's."""
+        return x
+
     def portrait(self, x: NDArray[np.float64]) -> object | None:
         """What a picture of the (D,) point shows, where this objective has one; `dsebo/charts` draws it."""
         return None

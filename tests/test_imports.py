@@ -23,7 +23,7 @@ LAYERS = [
     "dsebo.paper dsebo.data",
     "dsebo.charts",
     "dsebo.transfer dsebo.lessons",
-    "dsebo.ui dsebo.cli dsebo.__main__",
+    "dsebo.ui dsebo.cli dsebo.__main__ dsebo.notebook",
     "pages app",
 ]
 STREAMLIT = ("dsebo.ui", "pages", "app")  # nothing else knows it

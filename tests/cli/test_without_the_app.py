@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 from dsebo.cli import OF_THE_APP
-from tests.processes import ROOT
+from tests.processes import anywhere
 
-HIDDEN = f"import sys; sys.modules.update(dict.fromkeys({OF_THE_APP}))"  # importing them fails from here on
-MINIMIZE = """
+# In one process, as each would import torch again.
+SCRIPT = f"""
+import json, sys
+sys.modules.update(dict.fromkeys({OF_THE_APP}))  # importing them fails from here on
+from typer.testing import CliRunner
 from dsebo import minimize
-print(minimize(lambda x: float((x**2).sum()), [(-1, 2)] * 20, budget=6).nfev)
+from dsebo.cli import app
+
+def call(*words):
+    shown = CliRunner().invoke(app, [*words, "--db", "runs.db"] if words[0] != "app" else list(words))
+    return shown.exit_code, shown.stdout, shown.stderr
+
+assert minimize(lambda x: float((x**2).sum()), [(-1, 2)] * 20, budget=6).nfev == 6
+shown = {{
+    "run": call("run", *"--method random --D 30 --d-e 3 --budget 5 --name small".split()),
+    "runs": call("runs"),
+}}
+run_id = shown["runs"][1].splitlines()[-1].split()[0]
+shown["export"] = call("export", run_id)
+shown["streamlit"] = call("app")
+shown["plotly"] = call("figure", run_id, "-o", "figure.html")
+shown["pyarrow"] = call("export", run_id, "--format", "parquet", "-o", "runs.parquet")
+print(json.dumps(shown))
 """
-REFUSED = {
-    "streamlit": ["app"],
-    "plotly": ["figure", "ID", "-o", "figure.html"],
-    "pyarrow": ["export", "ID", "--format", "parquet", "-o", "runs.parquet"],
-}
-
-
-def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Python, where the modules of this folder are imported first."""
-    paths = f"{folder}{os.pathsep}{ROOT}"
-    env = {**os.environ, "PYTHONPATH": paths, "DSEBO_DB": str(folder / "runs.db")}
-    return subprocess.run([sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True)
 
 
 def test_all_but_the_dashboard_works_and_what_needs_it_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(HIDDEN)
-    done = call(tmp_path, "-c", MINIMIZE)
-    assert (done.stdout, done.returncode) == ("6\n", 0), done.stderr
-    settings = ("--method", "random", "--D", "30", "--d-e", "3", "--budget", "5", "--name", "small")
-    made = call(tmp_path, "-m", "dsebo", "run", *settings)
-    assert made.returncode == 0, made.stderr
-    listed = call(tmp_path, "-m", "dsebo", "runs")
-    assert "small" in listed.stdout, listed.stderr
-    run_id = listed.stdout.splitlines()[-1].split()[0]
-    exported = call(tmp_path, "-m", "dsebo", "export", run_id)
-    assert exported.stdout.count("\n") == 6, exported.stderr
-    for library, words in REFUSED.items():
-        refused = call(tmp_path, "-m", "dsebo", *(run_id if word == "ID" else word for word in words))
-        assert refused.stderr == f"This needs {library}: pip install 'dsebo[app]'.\n"
-        assert refused.returncode == 2
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=tmp_path, env=anywhere(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert shown["run"][0] == 0, shown["run"]
+    assert "small" in shown["runs"][1]
+    assert shown["export"][1].count("\n") == 6
+    for library in ("streamlit", "plotly", "pyarrow"):
+        assert shown[library] == [2, "", f"This needs {library}: pip install 'dsebo[app]'.\n"]
