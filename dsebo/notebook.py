@@ -89,7 +89,7 @@ def watch(config: RunConfig | dict[str, Any]) -> Result:
                 continue
             if widget is None:
                 widget = _widget(_sketch(events))
-                display(widget)
+                display(widget)  # type: ignore[no-untyped-call]
             elif time.monotonic() - drawn > REFRESH_SECONDS:
                 widget.figure = _plain(_sketch(events))
                 drawn = time.monotonic()
