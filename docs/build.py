@@ -38,7 +38,7 @@ body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 2rem aut
 nav a { margin-right: 1rem; } img { max-width: 100%; }
 pre { padding: .7rem 1rem; overflow-x: auto; background: color-mix(in srgb, currentColor 7%, transparent); }
 code { font-size: .92em; } table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); text-align: left; }
+th, td { padding: .3rem .8rem; text-align: left; border-bottom: 1px solid gray; }
 """
 
 
@@ -86,7 +86,8 @@ def page(title: str, text: str, names: dict[str, str]) -> str:
     html = re.sub(r"<h([1-6])>(.*?)</h\1>", _with_anchor, html)
     menu = "".join(f'<a href="{name}.html">{escape(head)}</a>' for name, head in names.items())
     return (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+        "<!doctype html><html lang='en'><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width'>"
         f"<title>{escape(title)} · DSEBO explorer</title><style>{STYLE}</style>"
         f"<nav>{menu}<a href='api/dsebo.html'>Python API</a></nav>{html}</html>"
     )

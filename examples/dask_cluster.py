@@ -3,7 +3,7 @@
     python examples/dask_cluster.py postgresql://user@127.0.0.1/dsebo
 
 On several machines: start `dask scheduler` and `dask worker` there, and give the scheduler's address to
-`dsebo sweep … --cluster tcp://host:8786 --db postgresql://…` instead. SQLite files cannot be shared like that.
+`dsebo sweep … --cluster tcp://host:8786 --db postgresql://…` instead. A SQLite file cannot be shared so.
 """
 
 import sys

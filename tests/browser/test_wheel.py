@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import tomllib
-import urllib.request
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 import dsebo
 from tests.browser.looks import press, settle, wait_for_chart
 from tests.copies import ROOT
-from tests.processes import free_port, start
+from tests.processes import answers, free_port, start
 from tests.small import wait_for
 from tests.wheels import build_wheel, install_alone
 
@@ -70,7 +69,7 @@ def test_it_is_used_from_an_empty_folder(wheel: Path, tmp_path: Path, page: Any)
     port = free_port()
     server = start(["dsebo", "app", "--port", str(port), "--no-browser"], cwd=empty, env=env)
     try:
-        wait_for(lambda: _answers(port), 90)
+        wait_for(lambda: answers(port), 90)
         with socket.socket() as elsewhere:  # this machine too, but not the address that it listens on
             assert elsewhere.connect_ex(("127.0.0.2", port)) != 0
         page.goto(f"http://127.0.0.1:{port}/?{SMALL}")
@@ -90,14 +89,6 @@ def test_it_is_used_from_an_empty_folder(wheel: Path, tmp_path: Path, page: Any)
         server.wait()
     assert call("dsebo", "runs").count("finished") == 2
     assert list(empty.iterdir()) == []
-
-
-def _answers(port: int) -> bool:
-    try:
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5)
-    except OSError:
-        return False
-    return True
 
 
 def _parts(colour: str) -> tuple[int, ...]:
