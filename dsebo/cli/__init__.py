@@ -115,7 +115,7 @@ def load_command(name: str) -> Any:
 @command("app")
 def _app() -> Command:
     """Start the dashboard and open it in a browser; Ctrl-C ends it."""
-    from dsebo.cli.app import app_command
+    from dsebo.cli.dashboard import app_command
 
     return app_command
 
