@@ -2,8 +2,8 @@
 
     python -m benchmarks.startup
 
-Each line is the median of several processes, with compiled modules, and what is promised. The exit code is 1
-where a promise is broken.
+Processor seconds at best of several processes with compiled modules, so that other work on the machine counts
+little; then the median by the clock, and what is promised. The exit code is 1 where a promise is broken.
 """
 
 from __future__ import annotations
@@ -36,20 +36,23 @@ def main() -> None:
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         for name, (words, promised) in STARTS.items():
             start(words, env)  # compiles, and makes the database
-            seconds = statistics.median(start(words, env) for _ in range(TIMES))
+            clock, spent = zip(*(start(words, env) for _ in range(TIMES)), strict=True)
+            seconds, median = min(spent), statistics.median(clock)
             limit = "" if promised is None else f", promised {promised:g}"
-            print(f"{name:28s}{seconds:6.2f} s{limit}", flush=True)
+            print(f"{name:28s}{seconds:6.2f} s, by the clock {median:.2f} s{limit}", flush=True)
             if promised is not None and seconds > promised:
                 broken.append(name)
     if broken:
         raise SystemExit(f"Broken promises: {', '.join(broken)}.")
 
 
-def start(words: list[str], env: dict[str, str]) -> float:
-    """Seconds from the start of a process to its end."""
-    began = time.monotonic()
+def start(words: list[str], env: dict[str, str]) -> tuple[float, float]:
+    """Seconds from the start of a process to its end: by the clock, and of the processor."""
+    began, before = time.monotonic(), os.times()
     subprocess.run([sys.executable, *words], env=env, capture_output=True, check=True)
-    return time.monotonic() - began
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.monotonic() - began, spent
 
 
 if __name__ == "__main__":
