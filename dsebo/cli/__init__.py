@@ -6,6 +6,7 @@ A command's module is imported when that command is called; the help lists the d
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -105,6 +106,7 @@ def command(name: str, settings: bool = False) -> Callable[[Callable[[], Command
     return add
 
 
+@cache
 def load_command(name: str) -> Any:
     """The command of that name with all its options."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
