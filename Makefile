@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Tests and workers start many processes: each would compile every module again without this.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app test proofs check bench setup clean
+.PHONY: app test proofs check bench docs setup clean
 
 app: $(READY)
 	$(BIN)/python -m dsebo app
@@ -22,6 +22,9 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(READY)
+	$(BIN)/python docs/build.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

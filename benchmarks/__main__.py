@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-QUICK = ["promises", "speed", "scaling", "quality", "dashboard"]
+QUICK = ["startup", "promises", "speed", "scaling", "quality", "dashboard"]
 
 
 def main() -> None:

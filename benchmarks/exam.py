@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.picture import READY
+from benchmarks.pictures import READY
 from benchmarks.server import FLAGS, Server
 from dsebo.transfer.figures import browser
 

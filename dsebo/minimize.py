@@ -14,8 +14,9 @@ from dsebo.events import Evaluated, Event, Finished
 from dsebo.methods._growth import GrowthConfig
 from dsebo.methods.base import MethodConfig
 from dsebo.run import Runner, iterate
-from dsebo.text import count
+from dsebo.text import count, html_table, number
 from dsebo.threads import one_thread
+from objectives.base import Objective
 from objectives.fields import ConfigError
 from objectives.own import Problem, UserFunction, check_calls, sent_to_processes
 
@@ -56,6 +57,12 @@ class Result:
     status: int
     nfev: int
     nit: int
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        d = self.history["d"].iloc[-1] if "d" in self.history and len(self.history) else None
+        rows = {"value": number(self.fun), "variables": "–" if self.x is None else str(len(self.x))}
+        return html_table(rows | {"last dimension": number(d), "how it ended": self.message})
 
 
 def minimize(
@@ -112,12 +119,16 @@ def minimize(
                 callback(event)
     except KeyboardInterrupt:  # of a run of hours, what was found until then is worth having
         if not any(isinstance(event, Finished) for event in events):
-            words = f"Interrupted after {count(runner.t, 'evaluation')}."
-            events.append(runner.ended(INTERRUPTED, words))
+            events.append(interrupted(runner))
     finally:
         if pool is not None:
             pool.close()
-    return _result(runner, objective, events)
+    return result_of(runner, objective, events)
+
+
+def interrupted(runner: Runner) -> Finished:
+    """What ends a run that somebody stopped."""
+    return runner.ended(INTERRUPTED, f"Interrupted after {count(runner.t, 'evaluation')}.")
 
 
 def history_frame(events: Iterable[Event]) -> pd.DataFrame:
@@ -133,7 +144,8 @@ def history_frame(events: Iterable[Event]) -> pd.DataFrame:
     return pd.DataFrame(rows).drop(columns="event") if rows else pd.DataFrame()
 
 
-def _result(runner: Runner, objective: UserFunction, events: list[Event]) -> Result:
+def result_of(runner: Runner, objective: Objective, events: list[Event]) -> Result:
+    """What a run found."""
     evaluated = [event for event in events if isinstance(event, Evaluated)]
     finite = [event for event in evaluated if not event.failed]
     best = min(finite, key=lambda event: event.y, default=None)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from html import escape
 from numbers import Real
 from typing import Any
 
@@ -287,3 +288,13 @@ def setting_line(config: Mapping[str, Any]) -> str:
         words.append(method_name(method))
     forked = [fork_words(config)] if config.get("forks") else []
     return " · ".join([*words, f"budget {config['budget']}", f"seed {config['seed']}", *forked])
+
+
+def html_table(rows: Mapping[str, str]) -> str:
+    """Names and what is said of them, for a notebook; whatever they hold is shown as text."""
+    cells = (
+        f"<tr><th style='text-align: left'>{escape(name)}</th>"
+        f"<td style='text-align: left'>{escape(text)}</td></tr>"
+        for name, text in rows.items()
+    )
+    return f"<table>{''.join(cells)}</table>"

@@ -93,6 +93,10 @@ class Objective(ABC):
         """The values at the rows of x, computed side by side, or why one failed; None: it cannot do that."""
         return None
 
+    def to_units(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A point of the box in the units of who gave the function; most have none but the box's."""
+        return x
+
     def portrait(self, x: NDArray[np.float64]) -> object | None:
         """What a picture of the (D,) point shows, where this objective has one; `dsebo/charts` draws it."""
         return None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
+import inspect
 import operator
+import sys
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -59,7 +63,7 @@ class Frozen(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, defer_build=True
     )
 
 
@@ -114,11 +118,11 @@ class FieldSpec:
 @functools.cache  # a page asks for all of them at every click
 def specs(model: type[BaseModel]) -> list[FieldSpec]:
     """The plain settings of one config class, the advanced ones last; no nested parts or fixed tags."""
-    fields = [_spec(name, info) for name, info in model.model_fields.items()]
+    fields = [_spec(name, info, _help(model, name, info)) for name, info in model.model_fields.items()]
     return sorted((spec for spec in fields if spec is not None), key=lambda spec: spec.advanced)
 
 
-def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
+def _spec(name: str, info: FieldInfo, help: str) -> FieldSpec | None:
     annotation, optional = _without_none(info.annotation)
     choices = tuple(typing.get_args(annotation)) if _is_literal(annotation) else ()
     if len(choices) == 1 or (not choices and annotation not in (int, float, bool)):
@@ -131,7 +135,7 @@ def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
         name=name,
         label=info.title or name,
         symbol=str(extra.get("symbol", "")),
-        help=" ".join((info.description or "").split()),
+        help=help,
         kind=kinds.get(annotation, "choice"),
         default=None if info.is_required() else info.default,
         advanced=bool(extra.get("advanced", False)),
@@ -139,6 +143,33 @@ def _spec(name: str, info: FieldInfo) -> FieldSpec | None:
         choices=choices,
         **_limits(info),
     )
+
+
+def _help(model: type[BaseModel], name: str, info: FieldInfo) -> str:
+    """What is said of a field, or stands below it in its class or in one that this is made from."""
+    below = (_docstrings(part.__module__).get(part.__name__, {}).get(name) for part in model.__mro__)
+    return " ".join((info.description or next(filter(None, below), "")).split())
+
+
+@functools.cache
+def _docstrings(module: str) -> dict[str, dict[str, str]]:
+    """By class and field: the strings that stand below the fields of a module's classes.
+
+    They are read when somebody asks for help: pydantic would read them all whenever a process starts.
+    """
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError):  # of no file
+        return {}
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return {node.name: dict(_below_fields(node.body)) for node in classes}
+
+
+def _below_fields(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for above, below in pairwise(body):
+        match above, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, text
 
 
 def _limits(info: FieldInfo) -> dict[str, Any]:

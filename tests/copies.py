@@ -11,9 +11,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def copied_software(folder: Path) -> Path:
-    """The packages and the dashboard, copied into a new folder."""
-    for package in ("dsebo", "objectives", "pages"):
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    """The packages and the dashboard, copied into a new folder; what is a link there is one here."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for package in ("dsebo", "objectives", "pages", ".streamlit"):
+        shutil.copytree(ROOT / package, folder / package, ignore=ignore, symlinks=True)
     shutil.copy(ROOT / "app.py", folder)
     return folder
 

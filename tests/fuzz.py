@@ -17,7 +17,7 @@ from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts.compare import figure_of_groups, groups_of
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import SCALES
-from dsebo.cli import app
+from dsebo.cli import app, load_command
 from dsebo.runs.data import read_run
 from dsebo.store.store import Store
 from dsebo.transfer import FORMATS
@@ -71,7 +71,7 @@ def command_line(chance: random.Random, ids: list[str], folder: Path) -> list[st
     each = commands().commands
     name = chance.choice([*each, "nonsense"])
     words = [name]
-    known = each[name].params if name in each else []
+    known = load_command(name).params if name in each else []
     flags = [flag for option in known for flag in option.opts if flag.startswith("-")]
     takes_settings = "--beta" in flags
     values = (*TEXTS, *QUICK, "sphere", "ackley", *ids, ids[0][:4], str(folder), str(folder / "out.json"))

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 LAYERS = [
     "objectives dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
@@ -21,7 +23,7 @@ LAYERS = [
     "dsebo.paper dsebo.data",
     "dsebo.charts",
     "dsebo.transfer dsebo.lessons",
-    "dsebo.ui dsebo.cli dsebo.__main__",
+    "dsebo.ui dsebo.cli dsebo.__main__ dsebo.notebook",
     "pages app",
 ]
 STREAMLIT = ("dsebo.ui", "pages", "app")  # nothing else knows it
@@ -31,7 +33,8 @@ def sources() -> list[Path]:
     paths = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
     for package in ("dsebo", "objectives"):
         paths += (ROOT / package).rglob("*.py")
-    return [path for path in paths if path != ROOT / "dsebo" / "__init__.py"]  # the façade
+    # without the façade, and what the package only links to
+    return [path for path in paths if path != ROOT / "dsebo" / "__init__.py" and not path.is_symlink()]
 
 
 def module_name(path: Path) -> str:
@@ -109,9 +112,25 @@ def test_settings_can_be_read_without_what_runs_need() -> None:
     assert loaded("import dsebo.config", ("scipy", "torch", "pandas", "streamlit")) == []
 
 
-def test_the_terminal_starts_without_what_few_commands_need() -> None:
-    slow = ("scipy.stats", "torch", "botorch", "streamlit", "plotly")
-    assert loaded("import dsebo.cli", slow) == []
+LIBRARIES = ("pandas", "scipy", "torch", "botorch", "streamlit", "plotly", "rich", "alembic", "yaml")
+
+
+def test_the_package_and_the_terminals_help_load_no_library() -> None:
+    assert loaded("import dsebo.cli", ("numpy", "pydantic", "sqlalchemy", *LIBRARIES)) == []
+
+
+def test_runs_are_listed_with_little_more_than_the_database() -> None:
+    assert loaded("import dsebo.cli.runs", LIBRARIES) == []
+
+
+def test_names_of_the_package_are_functions_whatever_was_imported_before() -> None:
+    import dsebo.minimize
+    import dsebo.run
+
+    assert all(callable(getattr(dsebo, name)) for name in dsebo.__all__ if name != "__version__")
+    assert set(dsebo.__all__) <= set(dir(dsebo))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = dsebo.nothing  # type: ignore[attr-defined]
 
 
 def test_runs_start_without_what_only_pages_need() -> None:
@@ -137,4 +156,4 @@ def test_the_tests_mirror_the_tree() -> None:
     assert tested - folders <= {"data"}
     modules = {path.stem for path in (ROOT / "dsebo").glob("*.py")}
     singles = {path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py")}
-    assert singles <= modules | {"imports", "readme", "contributing"}
+    assert singles <= modules | {"imports", "readme", "contributing", "docs"}

@@ -283,16 +283,23 @@ window.dseboFigure = (function () {
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   }
 
-  // In a report: as wide as its place, in the colours of the page.
+  // The colour behind an element: its own, or that of the nearest around it that has one.
+  function ground(element) {
+    const colour = element && getComputedStyle(element).backgroundColor;
+    if (!element) return PAPER.background;
+    return /, 0\)$|transparent/.test(colour) ? ground(element.parentElement) : colour;
+  }
+
+  // In a report or a notebook: as wide as its place, in the colours of the page. What is returned draws again.
   function draw(host, figure) {
     const again = () => {
-      const style = getComputedStyle(document.body);
-      const ink = { text: style.color, background: style.backgroundColor, font: FONT };
+      const ink = { text: getComputedStyle(host).color, background: ground(host), font: FONT };
       const drawn = layout(figure, ink, host.clientWidth);
       window.Plotly.react(host, figure.data, drawn, { displaylogo: false });
     };
     new ResizeObserver(again).observe(host);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+    return again;
   }
 
   return { layout, file, draw };

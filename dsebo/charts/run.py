@@ -13,6 +13,7 @@ from dsebo.charts import scales, theme
 from dsebo.charts.curves import ALONE, ROWS, Curves, curves_of, draw_errors, finite
 from dsebo.charts.scales import GREY_LINE, References, Scale, reference_lines, task_lines
 from dsebo.charts.theme import Sketch
+from dsebo.events import Started
 from dsebo.paper.tables import paper_value
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
@@ -28,16 +29,16 @@ NAMES = {  # what one should see, and the axis
 STEADY = ("The subspace grows every few evaluations", NAMES["d"][1])
 
 
-def references(row: RunRow) -> References:
-    """The grey lines of a run."""
-    optimizer = row.config["optimizer"]
+def references(row: RunRow | Started) -> References:
+    """The grey lines of a run; a function of one's own that is in no list has few."""
+    optimizer, objective = row.config["optimizer"], row.config.get("objective", {})
     return References(
         minimum=row.minimum,
         at_centre=row.at_centre,
-        paper=paper_value(row.config),
-        d_e=row.config["objective"].get("d_e"),
+        paper=paper_value(row.config) if objective else None,
+        d_e=objective.get("d_e"),
         d_h=optimizer.get("d_h"),
-        of_task=task_lines([row.config["objective"]]),
+        of_task=task_lines([objective]) if objective else {},
     )
 
 

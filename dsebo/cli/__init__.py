@@ -1,30 +1,25 @@
-"""The same runs from a terminal. Exit codes: 0 finished, 1 failed, 2 bad input, 130 interrupted."""
+"""The same runs from a terminal. Exit codes: 0 finished, 1 failed, 2 bad input, 130 interrupted.
+
+A command's module is imported when that command is called; the help lists the docstrings below.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from dsebo import __version__
-from dsebo.cli import runs
-from dsebo.cli.app import app_command
-from dsebo.cli.evaluate import evaluate_command
-from dsebo.cli.experiments import race_command, sweep_command
-from dsebo.cli.fetch import fetch_command
-from dsebo.cli.figure import figure_command
-from dsebo.cli.flags import with_config_flags
-from dsebo.cli.floor import floor_command
-from dsebo.cli.output import EXIT_FAILED, refuse
-from dsebo.cli.run import fork_command, resume_command, run_command
-from dsebo.config import METHODS
-from dsebo.store.errors import LeaseLost, StoreError, StoreFull
-from objectives.fields import ConfigError, specs
+
+Command = Callable[..., Any]
 
 # A command line that cannot be read. Typer exports only its subclass: the base is Click's own class
 # or, in later versions, Typer's copy of it.
 UsageError: Any = typer.BadParameter.__bases__[0]
+OF_THE_APP = ("streamlit", "plotly", "pyarrow", "segno")  # what dsebo[app] installs besides
 
 
 class Commands(TyperGroup):
@@ -38,18 +33,37 @@ class Commands(TyperGroup):
         except UsageError as error:
             if not any_given:  # the help is shown instead
                 raise
-            refuse(error.format_message())
+            _refuse(error.format_message())
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command itself, where the help has only its name and its line."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load_command(name or ""), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Read the command's own options, and run it."""
+        from dsebo.store.errors import LeaseLost, StoreError, StoreFull
+        from objectives.fields import ConfigError
+
         try:
             return super().invoke(ctx)
         except UsageError as error:
-            refuse(error.format_message())
+            _refuse(error.format_message())
         except (StoreFull, LeaseLost) as error:  # nothing that was asked for is wrong
-            refuse(str(error), EXIT_FAILED)
+            _refuse(str(error), failed=True)
         except (ConfigError, StoreError) as error:
-            refuse(str(error))
+            _refuse(str(error))
+        except ImportError as error:  # of charts or tables, where only the library is installed
+            missing = next((name for name in OF_THE_APP if name in str(error)), None)
+            if missing is None:
+                raise
+            _refuse(f"This needs {missing}: pip install 'dsebo[app]'.")
+
+
+def _refuse(message: str, failed: bool = False) -> NoReturn:
+    from dsebo.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, refuse
+
+    refuse(message, EXIT_FAILED if failed else EXIT_BAD_INPUT)
 
 
 app = typer.Typer(
@@ -59,6 +73,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+_loaders: dict[str, Callable[[], Command]] = {}
 
 
 def _say_version(wanted: bool) -> None:
@@ -76,42 +91,163 @@ def options(
     """Options before a command's name."""
 
 
-def methods_command() -> None:
+def command(name: str, settings: bool = False) -> Callable[[Callable[[], Command]], None]:
+    """Add a command; what is decorated imports it. `settings`: it has a flag for each of a run's settings."""
+
+    def add(load: Callable[[], Command]) -> None:
+        def whole() -> Command:
+            from dsebo.cli.flags import with_config_flags
+
+            return with_config_flags(load())
+
+        _loaders[name] = whole if settings else load
+        app.command(name)(load)
+
+    return add
+
+
+@cache
+def load_command(name: str) -> Any:
+    """The command of that name with all its options."""
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(name)(_loaders[name]())
+    return typer.main.get_command(alone)
+
+
+@command("app")
+def _app() -> Command:
+    """Start the dashboard and open it in a browser; Ctrl-C ends it."""
+    from dsebo.cli.dashboard import app_command
+
+    return app_command
+
+
+@command("run", settings=True)
+def _run() -> Command:
+    """Run one optimization and watch it."""
+    from dsebo.cli.run import run_command
+
+    return run_command
+
+
+@command("race", settings=True)
+def _race() -> Command:
+    """Let several methods search the same function from the same seeds."""
+    from dsebo.cli.experiments import race_command
+
+    return race_command
+
+
+@command("sweep", settings=True)
+def _sweep() -> Command:
+    """Run a sweep: every combination of what varies, for every seed."""
+    from dsebo.cli.experiments import sweep_command
+
+    return sweep_command
+
+
+@command("floor", settings=True)
+def _floor() -> Command:
+    """The floor of each subspace of DSEBO: the best value that any of its points reaches."""
+    from dsebo.cli.floor import floor_command
+
+    return floor_command
+
+
+@command("evaluate", settings=True)
+def _evaluate() -> Command:
+    """The values of a function at points of [-1, 1]^D, without noise."""
+    from dsebo.cli.evaluate import evaluate_command
+
+    return evaluate_command
+
+
+@command("fetch")
+def _fetch() -> Command:
+    """Fetch the genuine rows of mslr: 10 000 rows that the source archive of rankeval bundles."""
+    from dsebo.cli.fetch import fetch_command
+
+    return fetch_command
+
+
+@command("runs")
+def _runs() -> Command:
+    """List stored runs."""
+    from dsebo.cli.runs import list_command
+
+    return list_command
+
+
+@command("show")
+def _show() -> Command:
+    """Show one run: how it stands, its settings, and what happened in it."""
+    from dsebo.cli.runs import show_command
+
+    return show_command
+
+
+@command("resume")
+def _resume() -> Command:
+    """Carry an interrupted run on, to the same history as if nothing had happened."""
+    from dsebo.cli.run import resume_command
+
+    return resume_command
+
+
+@command("fork")
+def _fork() -> Command:
+    """Fork a run at a convergence: the same history up to there, then another decision or setting."""
+    from dsebo.cli.run import fork_command
+
+    return fork_command
+
+
+@command("export")
+def _export() -> Command:
+    """Export runs: CSV, Parquet, a JSON bundle that can be imported, HTML, an Optuna study."""
+    from dsebo.cli.files import export_command
+
+    return export_command
+
+
+@command("figure")
+def _figure() -> Command:
+    """Draw runs as a figure for a paper: one column wide, 8 pt, with its settings as a caption."""
+    from dsebo.cli.figure import figure_command
+
+    return figure_command
+
+
+@command("import")
+def _import() -> Command:
+    """Import JSON bundles, results of the authors' script, and studies of Optuna to be looked at."""
+    from dsebo.cli.files import import_command
+
+    return import_command
+
+
+@command("delete")
+def _delete() -> Command:
+    """Take runs off the list; --restore brings them back."""
+    from dsebo.cli.runs import delete_command
+
+    return delete_command
+
+
+@command("methods")
+def _methods() -> Command:
     """List the methods with their settings, defaults and ranges."""
-    for method, config in METHODS.items():
-        typer.echo(f"{method}: {config.label}")
-        for spec in specs(config):
-            flag = f"--{spec.name.replace('_', '-')}"
-            shown = f"{spec.symbol} " if spec.symbol else ""
-            typer.echo(f"    {flag:24s} {shown}= {spec.default}. {spec.help} ({spec.allowed})")
+    from dsebo.cli.listing import methods_command
+
+    return methods_command
 
 
-def functions_command() -> None:
+@command("functions")
+def _functions() -> Command:
     """List the functions, with what is known of each."""
-    from objectives import KINDS
+    from dsebo.cli.listing import functions_command
 
-    for kind in KINDS.values():
-        for name in kind.names():
-            typer.echo(f"{name:12s} {kind.description(name)}".rstrip())
-
-
-app.command("app")(app_command)
-app.command("run")(with_config_flags(run_command))
-app.command("race")(with_config_flags(race_command))
-app.command("sweep")(with_config_flags(sweep_command))
-app.command("floor")(with_config_flags(floor_command))
-app.command("evaluate")(with_config_flags(evaluate_command))
-app.command("fetch")(fetch_command)
-app.command("runs")(runs.list_command)
-app.command("show")(runs.show_command)
-app.command("resume")(resume_command)
-app.command("fork")(fork_command)
-app.command("export")(runs.export_command)
-app.command("figure")(figure_command)
-app.command("import")(runs.import_command)
-app.command("delete")(runs.delete_command)
-app.command("methods")(methods_command)
-app.command("functions")(functions_command)
+    return functions_command
 
 
 def main() -> None:

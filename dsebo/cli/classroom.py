@@ -15,7 +15,7 @@ EVERYWHERE = "0.0.0.0"
 PROXY = (
     "Beyond a trusted network put a reverse proxy with TLS before it. It must forward the websocket upgrade\n"
     'and X-Forwarded-For; name it in the settings, proxies = ["127.0.0.1"], and set address = "127.0.0.1".\n'
-    "docs/class.md has an nginx and a systemd example."
+    "docs/teaching.md has an nginx and a systemd example."
 )
 
 

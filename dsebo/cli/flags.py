@@ -54,6 +54,7 @@ Timeout = Annotated[
     ),
 ]
 OF_FUNCTION = {"bounds": Bounds, "workers": Workers, "timeout": Timeout}
+RUN_IDS = typer.Argument(metavar="ID...", help="Ids of runs, or their first characters.")
 RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of a run, or its first characters.")]
 
 

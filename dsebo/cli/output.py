@@ -8,16 +8,18 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dsebo.analysis.conclusions import conclude
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished, Started
 from dsebo.text import brief, without_controls
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 INTERRUPTED = "interrupted"
@@ -61,6 +63,9 @@ def write_file(file: Path, data: bytes) -> None:
 
 def progress_bar() -> Progress:
     """On standard error, so that what is printed can be piped; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
@@ -113,6 +118,9 @@ def _interrupted(last: Event | None) -> Finished:
 
 def _show_live(events: Iterator[Event], config: RunConfig, concluded: Callable[[], str]) -> str:
     """A progress bar with best value, dimension and time left; how the run ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = Console()
     last: Evaluated | None = None
     told: list[Event] = []  # what a conclusion is drawn from, besides the last evaluation

@@ -18,6 +18,7 @@ from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, Holder, shown_state
 from dsebo.store.schema import ACTIVE, IMPORTED, STATES
+from dsebo.text import html_table, number, setting_line
 from objectives.fields import must
 
 OwnerHash = NewType("OwnerHash", str)
@@ -94,6 +95,13 @@ class RunRow(NamedTuple):
     def parsed(self) -> RunConfig:
         """Its config, checked; ConfigError where its method or function is unknown here."""
         return RunConfig.from_json(self.config_json)
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        done = f"{self.n_done} of {self.budget} evaluations"
+        rows = {"run": self.short_id, "name": self.name, "state": f"{self.state_words}, {done}"}
+        rows |= {"setting": setting_line(self.config), "best": number(self.best), "d": number(self.d)}
+        return html_table(rows | ({"error": self.error} if self.error else {}))
 
 
 ORDERS = tuple(name for name in RunRow._fields if not name.endswith("_json"))

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 import dsebo
 from dsebo.cli import app
-from dsebo.cli.app import KEPT_SECONDS, LOOPBACK, _options
 from dsebo.cli.classroom import EVERYWHERE, describe_class, make_settings
+from dsebo.cli.dashboard import KEPT_SECONDS, LOOPBACK, _options
 from dsebo.qr import qr_blocks
 from tests.processes import ROOT, anywhere, free_port, start
 from tests.processes import dsebo as command

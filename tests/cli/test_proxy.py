@@ -1,4 +1,4 @@
-"""A class behind nginx, as docs/class.md has it: who is counted as one address, and who is let in."""
+"""A class behind nginx, as docs/teaching.md has it: who is counted as one address, and who is let in."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ pytestmark = [
 
 
 def documented(folder: Path, port: int, behind: int) -> str:
-    """The configuration of docs/class.md, without TLS and on loopback."""
-    text = (ROOT / "docs" / "class.md").read_text(encoding="utf-8")
+    """The configuration of docs/teaching.md, without TLS and on loopback."""
+    text = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
     found = re.search(r"```nginx\n(.*?)```", text, re.DOTALL)
     assert found is not None
     server = re.sub(r"listen .*", f"listen 127.0.0.1:{port};", found[1]).replace(":8501", f":{behind}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -55,3 +56,61 @@ def test_the_loop_of_ones_own_says_what_its_model_thinks() -> None:
     lines = done.stdout.splitlines()
     assert [int(line.split()[0]) for line in lines] == [12, 24], done.stderr
     assert all("the model thinks" in line for line in lines)
+
+
+def call(name: str, folder: Path, *words: str) -> str:
+    """What an example prints, started in a folder of its own."""
+    env = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *words], cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_sweep_from_python(tmp_path: Path) -> None:
+    said = call("sweep.py", tmp_path)
+    assert re.search(r"^16\.0 +3\.0", said, flags=re.M)
+    assert "β" in said
+    assert call("sweep.py", tmp_path) == said  # from the store
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_to_the_same_history(tmp_path: Path) -> None:
+    said = call("resume.py", tmp_path)
+    assert "it is interrupted" in said
+    assert "60 values after it was resumed; all the same: True." in said
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_a_dask_cluster_on_loopback(tmp_path: Path, postgres_url: str) -> None:
+    pytest.importorskip("distributed")
+    assert call("dask_cluster.py", tmp_path, postgres_url).count("finished") == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["plain_function.py", "pipeline.py", "simulator.py"])
+def test_a_script_says_what_it_found(name: str, tmp_path: Path) -> None:
+    assert re.search(r"\d", call(name, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["compare", "floors"])
+def test_a_notebook(name: str) -> None:
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    book = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in book.cells), "kept without what it printed"
+    nbclient.NotebookClient(
+        book, timeout=280, resources={"metadata": {"path": str(EXAMPLES.parent)}}
+    ).execute()
+    outputs = [output for cell in book.cells for output in cell.get("outputs", ())]
+    kinds = {kind for output in outputs for kind in output.get("data", {})}
+    assert "application/vnd.jupyter.widget-view+json" in kinds
+    assert "text/html" in kinds
+
+
+def test_there_are_eight_scripts_and_two_notebooks() -> None:
+    assert len(list(EXAMPLES.glob("*.py"))) == 8
+    assert len(list(EXAMPLES.glob("*.ipynb"))) == 2

@@ -1,4 +1,4 @@
-"""`dsebo app`: the dashboard of this checkout, from any folder."""
+"""`dsebo app`: the dashboard, from any folder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import time
 import tomllib
 import webbrowser
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -23,7 +24,9 @@ from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.settings import Settings, raise_open_files
 from dsebo.text import value_text
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]  # where dsebo is: a checkout, or an environment's packages
+# The dashboard's script, with pages and settings beside it; in a checkout a link to that of the root.
+SCRIPT = (ROOT / "dsebo" / "_app" / "app.py").resolve()
 LOOPBACK = "127.0.0.1"
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
@@ -52,9 +55,8 @@ def app_command(
 
     It answers this machine only, unless --class or the address in the settings file opens it.
     """
-    script = ROOT / "app.py"
-    if not script.is_file():
-        refuse(f"The dashboard needs a checkout of the repository: there is no app.py in {ROOT}.")
+    if find_spec("streamlit") is None:
+        raise ImportError("No module named 'streamlit'")
     open_to_all = for_class or Settings.load().mode == "class"
     own = _offered(function, open_to_all, D=D, bounds=bounds, workers=workers, timeout=timeout)
     settings = make_settings() if for_class else Settings.load()
@@ -67,7 +69,7 @@ def app_command(
             probe.bind((address, port))
         except OSError as error:
             refuse(f"port = {port} cannot be used: {error.strerror}. Another one: --port {port + 1}.")
-    command = [sys.executable, "-m", "dsebo.ui.serve", "run", str(script), *_options(address, port)]
+    command = [sys.executable, "-m", "dsebo.ui.serve", "run", str(SCRIPT), *_options(address, port)]
     # Its pages are found beside the script; dsebo is found where this process found it.
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     # The web server would believe any proxy on this machine: it is told which ones the settings name.
@@ -107,7 +109,7 @@ def _offered(function: str | None, open_to_all: bool, **called: Any) -> str:
 
 def _options(address: str, port: int) -> list[str]:
     """The shipped settings as options: Streamlit reads its file only from the working folder and home."""
-    shipped = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    shipped = tomllib.loads((SCRIPT.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     own = {"server.port": port, "server.address": address, "server.headless": True}
     files = raise_open_files()  # the server inherits it
     if files is not None and files < ENOUGH_FILES:
