@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.methods.base import MethodConfig
+from dsebo.objectives.base import Objective
+from dsebo.objectives.fields import ConfigError
+from dsebo.objectives.own import Problem, UserFunction
 from dsebo.run import Runner, iterate
 from dsebo.text import count, html_table, number
 from dsebo.threads import one_thread
-from objectives.base import Objective
-from objectives.fields import ConfigError
-from objectives.own import Problem, UserFunction
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,10 +13,10 @@ import numpy as np
 from dsebo.config import RunConfig
 from dsebo.events import Clipped, Evaluated, Event, Finished, Forked, Started
 from dsebo.methods.base import Optimizer
+from dsebo.objectives import Objective
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.text import fork_changes
 from dsebo.threads import one_thread
-from objectives import Objective
-from objectives.fields import ConfigError, must
 
 MAX_FAILURES_IN_A_ROW = 10
 NOISE_STREAM = 1  # beside the method's own numbers of the same evaluation

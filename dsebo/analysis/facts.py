@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dsebo.config import RunConfig
 from dsebo.methods.dsebo import DseboConfig
-from objectives import EmbeddedConfig, EmbeddedFunction
-from objectives.base import ObjectiveConfig
-from objectives.references import CENTRE
+from dsebo.objectives import EmbeddedConfig, EmbeddedFunction
+from dsebo.objectives.base import ObjectiveConfig
+from dsebo.objectives.references import CENTRE
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from dsebo.config import METHODS, RunConfig
+from dsebo.objectives.fields import ConfigError, must, not_one_of
 from dsebo.parsing import Value, read_value
 from dsebo.text import fork_words, method_name, value_text
-from objectives.fields import ConfigError, must, not_one_of
 
 CLIPPED = (
     "With A of N(0, 1), as REMBO and the bandits have it, most coordinates are clipped to a wall "

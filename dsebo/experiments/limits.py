@@ -7,13 +7,13 @@ from sqlalchemy import Connection, select
 from dsebo.experiments.progress import HELD, frame_of, plan_of, seconds_left
 from dsebo.experiments.records import Check, state_of
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.objectives.fields import ConfigError
 from dsebo.runs.limits import Load, check_own, check_run, check_sum, current_load
 from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import owner_hash
 from dsebo.store.schema import ACTIVE
-from objectives.fields import ConfigError
 
 MAX_AT_WORK = 4  # experiments of all owners: each has its own processes, which take memory
 MAX_OF_STUDENT = 1  # of each owner in a class

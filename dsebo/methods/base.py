@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dsebo.events import Event
 from dsebo.methods.cost import BASE_BYTES, FIT_SHARE, NOT_MEASURED, Coefficients, Prediction
-from objectives.fields import Frozen
+from dsebo.objectives.fields import Frozen
 
 Array = NDArray[np.float64]
 Family = Literal["DSEBO", "Methods", "Bandits", "Reference"]

@@ -11,7 +11,7 @@ from pydantic import ValidationInfo, field_validator
 from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import LARGEST, Array, MethodConfig
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting, whole_number
+from dsebo.objectives.fields import setting, whole_number
 
 
 class DcemConfig(MethodConfig):

@@ -39,7 +39,7 @@ from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole_number
+from dsebo.objectives.fields import MAX_D, MAX_SEED, ConfigError, must, setting, whole_number
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)

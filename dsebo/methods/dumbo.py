@@ -33,7 +33,7 @@ from dsebo.gp.surrogate import Array
 from dsebo.methods._shared import fit_iterations_setting, n_init_setting, refit_setting
 from dsebo.methods.base import Candidate, MethodConfig, Optimizer, Told, stream
 from dsebo.methods.cost import Coefficients, fits
-from objectives.fields import MAX_D, setting
+from dsebo.objectives.fields import MAX_D, setting
 
 STARTS, FIRST = 10, 3  # random starting points of the first round, and how many times its iterations
 

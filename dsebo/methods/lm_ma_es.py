@@ -18,7 +18,7 @@ import numpy as np
 from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import Array, MethodConfig, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class LmMaEsConfig(MethodConfig):

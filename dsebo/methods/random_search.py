@@ -9,7 +9,7 @@ import numpy as np
 from dsebo.gp.designs import MAX_SOBOL, SobolSequence
 from dsebo.methods.base import Array, Candidate, MethodConfig, Optimizer, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class RandomConfig(MethodConfig):

@@ -31,7 +31,7 @@ from dsebo.gp.surrogate import Array, as_loss, inverse_and_logdet
 from dsebo.methods._shared import fit_iterations_setting, n_init_setting, refit_setting
 from dsebo.methods.base import Candidate, MethodConfig, Optimizer, stream
 from dsebo.methods.cost import Coefficients, fits
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 Indices = NDArray[np.int64]
 WAYS = 4  # values per variable and level

@@ -18,13 +18,13 @@ import numpy as np
 from dsebo.analysis.facts import facts
 from dsebo.config import RunConfig, parse_flat
 from dsebo.experiments.entrants import Entrant
+from dsebo.objectives.fields import ConfigError
 from dsebo.paper.bundled import PeerRun, ThinRun
 from dsebo.paper.tables import PAPER_BUDGET, PAPER_DIMENSIONS, PAPER_FUNCTIONS, PAPER_NAMES, paper_results
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE, BUNDLED
 from dsebo.store.store import Store
 from dsebo.text import count, number, seeds_text
-from objectives.fields import ConfigError
 
 REPEATS = 10  # the paper's
 FAR = 3.0  # printed standard deviations

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from dsebo.config import MAX_BUDGET, RunConfig
+from dsebo.objectives.fields import must
 from dsebo.parsing import LEAST_SPEED, MOST_SPEED
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
@@ -22,7 +23,6 @@ from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from dsebo.text import run_title
-from objectives.fields import must
 
 MAX_NAME, MAX_NOTE, MAX_TAG, MAX_TAGS = 200, 1000, 50, 20
 

@@ -18,6 +18,7 @@ from dsebo.experiments.progress import thin_curves
 from dsebo.experiments.records import ExperimentNotFound, ExperimentRow, get_experiment, list_experiments
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import help_of
+from dsebo.objectives import names
 from dsebo.store.errors import RunNotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
@@ -26,7 +27,6 @@ from dsebo.text import count, function_name, joined, method_name, seeds_text, sy
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.learn.lesson_view import TAG as LESSON
-from objectives import names
 
 MOST = 5000  # runs; more are reached by a filter
 MOST_EXPERIMENTS = 500
