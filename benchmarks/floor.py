@@ -10,7 +10,7 @@ from time import process_time
 
 from dsebo.analysis.floor import floors_of_config
 from dsebo.config import parse_flat
-from objectives import EmbeddedConfig
+from dsebo.objectives import EmbeddedConfig
 
 DIMS = (5, 12, 19, 22, 26, 29, 33, 50, 100)  # as a run with the paper's setting visits them
 LIMITS = {1000: 2.0, 10_000: 20.0}  # seconds

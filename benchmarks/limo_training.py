@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from objectives.limo import DECODER, LATENT, LENGTH, NOTHING, Decoder, LimoConfig
+from dsebo.objectives.limo import DECODER, LATENT, LENGTH, NOTHING, Decoder, LimoConfig
 
 SEED, BATCH, RATE = 1, 512, 1e-3
 SYMBOLS, EMBEDDED, HIDDEN, DECODING = 40, 32, 512, (256, 512)

@@ -10,9 +10,9 @@ from importlib.metadata import version
 import numpy as np
 import torch
 
-from objectives.letor import SEED, generated
-from objectives.mslr import NETWORK
-from objectives.ranking import Network, fit
+from dsebo.objectives.letor import SEED, generated
+from dsebo.objectives.mslr import NETWORK
+from dsebo.objectives.ranking import Network, fit
 
 
 def main() -> None:

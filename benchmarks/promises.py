@@ -29,6 +29,7 @@ from dsebo.embedding import SharedEmbedding
 from dsebo.experiments.findings import findings
 from dsebo.experiments.records import progress
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.objectives.embedded import EmbeddedFunction
 from dsebo.run import Runner, run
 from dsebo.runs.manager import RunManager
 from dsebo.runs.slots import CoreTokens, FairSlots
@@ -36,7 +37,6 @@ from dsebo.settings import Settings
 from dsebo.store import schema
 from dsebo.store.store import Store
 from dsebo.ui.experiments.vary_form import VARY
-from objectives.embedded import EmbeddedFunction
 from tests.experiments import frames
 from tests.experiments.helpers import make
 from tests.small import small

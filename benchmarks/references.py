@@ -12,10 +12,10 @@ import sys
 
 import numpy as np
 
+from dsebo.objectives import KINDS, Objective
+from dsebo.objectives.base import ObjectiveConfig
+from dsebo.objectives.references import CENTRE, FILE
 from dsebo.threads import one_thread
-from objectives import KINDS, Objective
-from objectives.base import ObjectiveConfig
-from objectives.references import CENTRE, FILE
 
 RANDOM, RANDOM_SEED = 500, 1
 GRID = 201

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from dsebo.methods.dsebo import DSEBO
     from dsebo.minimize import Result, minimize
     from dsebo.notebook import show, watch
+    from dsebo.objectives.own import Problem
     from dsebo.run import run
-    from objectives.own import Problem
 
 _HOMES = {  # imported when they are asked for: a command's help, or a class's 40 tabs, need none of them
     "DSEBO": "dsebo.methods.dsebo",
-    "Problem": "objectives.own",
+    "Problem": "dsebo.objectives.own",
     "Result": "dsebo.minimize",
     "RunConfig": "dsebo.config",
     "conclude": "dsebo.analysis.conclusions",

@@ -28,9 +28,9 @@ from dsebo.methods import METHODS as METHODS
 from dsebo.methods.base import MethodConfig
 from dsebo.methods.cost import Prediction as Prediction
 from dsebo.methods.cost import on_this_machine
-from objectives import KINDS, kind_of, names
-from objectives.base import ObjectiveConfig
-from objectives.fields import (
+from dsebo.objectives import KINDS, kind_of, names
+from dsebo.objectives.base import ObjectiveConfig
+from dsebo.objectives.fields import (
     MAX_D,
     MAX_SEED,
     ConfigError,

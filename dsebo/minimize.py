@@ -13,6 +13,9 @@ from dsebo.embedding import Array
 from dsebo.events import Evaluated, Event, Finished
 from dsebo.methods._growth import GrowthConfig
 from dsebo.methods.base import MethodConfig
+from dsebo.objectives.base import Objective
+from dsebo.objectives.fields import ConfigError
+from dsebo.objectives.own import Problem, UserFunction
 from dsebo.run import Runner, iterate
 from dsebo.text import count, html_table, number
 from dsebo.threads import one_thread

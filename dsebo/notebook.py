@@ -17,10 +17,10 @@ import orjson
 from dsebo.config import RunConfig
 from dsebo.events import Evaluated, Event, Started
 from dsebo.minimize import Result, history_frame, interrupted, result_of
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.run import Runner, iterate
 from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
-from objectives.fields import ConfigError, must
 
 if TYPE_CHECKING:
     import anywidget

@@ -10,8 +10,8 @@ from itertools import product
 from typing import Any
 
 from dsebo.config import FUNCTION, METHODS, all_specs
-from objectives import KINDS, names
-from objectives.fields import ConfigError, FieldSpec, must
+from dsebo.objectives import KINDS, names
+from dsebo.objectives.fields import ConfigError, FieldSpec, must
 
 Value = str | int | float | bool
 

@@ -16,8 +16,6 @@ from dsebo.events import Clipped, Evaluated, Event, Finished, Forked, Started
 from dsebo.methods.base import Candidate, Optimizer
 from dsebo.text import fork_changes
 from dsebo.threads import one_thread
-from objectives import Objective
-from objectives.fields import ConfigError, must
 
 if TYPE_CHECKING:
     from dsebo.gp.incumbent import Incumbent

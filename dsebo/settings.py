@@ -44,7 +44,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, Field, ValidationError
 
-from objectives.fields import ConfigError, Frozen, short
+from dsebo.objectives.fields import ConfigError, Frozen, short
 
 MOST_FILES, SURE_FILES = 65_536, 10_240  # that a server asks to open
 

@@ -4,15 +4,26 @@ An objective is of a kind. To add a kind, write `objectives/NAME.py` with an `Ob
 `Objective` that it builds, and import its settings below.
 """
 
-from objectives import base
-from objectives.base import Objective
-from objectives.embedded import EmbeddedConfig, EmbeddedFunction
-from objectives.fields import ConfigError, not_one_of
-from objectives.lasso import LassoConfig
-from objectives.limo import LimoConfig
-from objectives.mslr import MslrConfig
-from objectives.own import OwnConfig, Problem
-from objectives.registry import BaseFunction, get_function, register
+import sys
+
+if __name__ == "objectives":  # the folder of a checkout under its own name: the same modules, by another way
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    for found in iter_modules(__path__):
+        import_module(f"dsebo.objectives.{found.name}")
+    ours = {name: module for name, module in sys.modules.items() if name.startswith("dsebo.objectives")}
+    sys.modules.update({name.removeprefix("dsebo."): module for name, module in ours.items()})
+
+from . import base
+from .base import Objective
+from .embedded import EmbeddedConfig, EmbeddedFunction
+from .fields import ConfigError, not_one_of
+from .lasso import LassoConfig
+from .limo import LimoConfig
+from .mslr import MslrConfig
+from .own import OwnConfig, Problem
+from .registry import BaseFunction, get_function, register
 
 KINDS: dict[str, type[base.ObjectiveConfig]] = {
     settings.model_fields["kind"].default: settings

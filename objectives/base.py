@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 import numpy as np
 from pydantic import field_validator, model_validator
 
-from objectives.fields import ConfigError, Frozen, not_one_of
-from objectives.references import known_references
+from .fields import ConfigError, Frozen, not_one_of
+from .references import known_references
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

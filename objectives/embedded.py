@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
-from objectives.base import Objective, ObjectiveConfig
-from objectives.fields import MAX_D, MAX_SEED, must, setting, whole_number
-from objectives.registry import BaseFunction, function_names, get_function
+from .base import Objective, ObjectiveConfig
+from .fields import MAX_D, MAX_SEED, must, setting, whole_number
+from .registry import BaseFunction, function_names, get_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

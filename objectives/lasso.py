@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from objectives.base import Objective, ObjectiveConfig, inside_the_box
-from objectives.fields import setting
-from objectives.processes import Processes
+from .base import Objective, ObjectiveConfig, inside_the_box
+from .fields import setting
+from .processes import Processes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,7 +233,7 @@ class Problems:
 
 @cache
 def _processes(without: str) -> Processes:
-    return Processes("objectives.lasso:Problems", (), {"NPY_DISABLE_CPU_FEATURES": without})
+    return Processes(f"{__name__}:Problems", (), {"NPY_DISABLE_CPU_FEATURES": without})
 
 
 @cache

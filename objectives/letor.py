@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from objectives.fields import ConfigError, must, short
+from .fields import ConfigError, must, short
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from objectives.base import Objective, ObjectiveConfig, inside_the_box
+from .base import Objective, ObjectiveConfig, inside_the_box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

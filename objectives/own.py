@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import field_validator
 
-from objectives.base import Objective, ObjectiveConfig
-from objectives.fields import MAX_D, ConfigError, must, setting, short
-from objectives.processes import Processes
+from .base import Objective, ObjectiveConfig
+from .fields import MAX_D, ConfigError, must, setting, short
+from .processes import Processes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -297,13 +297,13 @@ def offer(source: Source) -> str:
     """Let this process, and those that it starts, call a function; its name. The file is executed."""
     problem = source.load()
     known = offered()
-    from objectives import KINDS  # which has this module's config among them
+    from . import KINDS  # which has this module's config among them
 
     taken = (name for kind in KINDS.values() if kind is not OwnConfig for name in kind.names())
     if problem.name in taken:
         raise ConfigError(must("name", "one that no other function has", problem.name))
     arguments = (source.place, source.bounds, source.D)
-    pool = Processes("objectives.own:Caller", arguments, most=source.workers) if source.workers else None
+    pool = Processes(f"{__name__}:Caller", arguments, most=source.workers) if source.workers else None
     lower, upper = problem.limits
     text = hashlib.sha256(source.file.read_bytes())
     text.update(repr((problem.name, lower.tolist(), upper.tolist())).encode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from objectives.letor import FEATURES, Rows
+from .letor import FEATURES, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from objectives.fields import must, not_one_of
+from .fields import must, not_one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ _entry_points_loaded = False
 
 def register(function: BaseFunction) -> BaseFunction:
     """Make a base function known by its name. A name is taken once, over all kinds of objectives."""
-    from objectives import KINDS  # which has this module's functions among them
+    from . import KINDS  # which has this module's functions among them
 
     others = (kind.names() for tag, kind in KINDS.items() if tag != "embedded")
     taken = any(function.name in names for names in others)
@@ -101,7 +101,7 @@ def _load_entry_points() -> None:
     if _entry_points_loaded:
         return
     _entry_points_loaded = True
-    from objectives import synthetic
+    from . import synthetic
 
     for function in synthetic.FUNCTIONS:
         register(function)

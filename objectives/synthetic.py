@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from objectives.registry import BaseFunction, Box
+from .registry import BaseFunction, Box
 
 if TYPE_CHECKING:
     from botorch.test_functions.base import BaseTestProblem

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = [
-    "objectives dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
+    "objectives dsebo.objectives dsebo.events dsebo.embedding dsebo.expansion dsebo.threads",
     "dsebo.gp",
     "dsebo.methods",
     "dsebo.config dsebo.parsing dsebo.text dsebo.qr",
@@ -135,6 +135,20 @@ def test_names_of_the_package_are_functions_whatever_was_imported_before() -> No
 
 def test_runs_start_without_what_only_pages_need() -> None:
     assert loaded("import dsebo.runs.manager", ("pandas", "plotly", "torch", "streamlit")) == []
+
+
+def test_objectives_are_the_same_modules_by_both_names() -> None:
+    first = "import dsebo.objectives.registry as a, objectives.registry as b; assert a is b"
+    second = "import objectives as a, dsebo.objectives as b; assert a is b and a.KINDS is b.KINDS"
+    for statement in (first, second):
+        subprocess.run([sys.executable, "-c", statement], check=True, cwd=ROOT)
+    wrong = [path.name for path in (ROOT / "dsebo").rglob("*.py") if _names_objectives(path)]
+    assert wrong == [], "the installed package has them as dsebo.objectives only"
+
+
+def _names_objectives(path: Path) -> bool:
+    names = imported(ast.parse(path.read_text(encoding="utf-8")), "")
+    return any(within(name, "objectives") for name in names)
 
 
 def test_no_test_or_benchmark_imports_a_test() -> None:

@@ -17,10 +17,10 @@ from dsebo.config import RunConfig
 from dsebo.embedding import Array, SharedEmbedding, pad
 from dsebo.methods.base import stream
 from dsebo.methods.dsebo import DseboConfig
+from dsebo.objectives import Objective
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.run import make_objective
 from dsebo.threads import one_thread
-from objectives import Objective
-from objectives.fields import ConfigError, must
 
 if TYPE_CHECKING:
     from torch import Tensor

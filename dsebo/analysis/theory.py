@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from objectives.fields import must
+from dsebo.objectives.fields import must
 
 Epsilon = Callable[[int], float]
 

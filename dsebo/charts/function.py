@@ -6,7 +6,7 @@ import numpy as np
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
-from objectives import EmbeddedFunction, get_function
+from dsebo.objectives import EmbeddedFunction, get_function
 
 POINTS = 48  # a side
 HEIGHT = 150

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
+from dsebo.objectives import KINDS
+from dsebo.objectives.references import CENTRE
 from dsebo.text import number
-from objectives import KINDS
-from objectives.references import CENTRE
 
 Scale = Literal["log", "linear", "symlog"]
 SCALES: tuple[Scale, ...] = ("log", "linear", "symlog")

@@ -11,10 +11,10 @@ import numpy as np
 
 from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
+from dsebo.objectives.lasso import IN_SUPPORT, Support
+from dsebo.objectives.limo import Molecule
+from dsebo.objectives.mslr import EXTRAPOLATED, Placement
 from dsebo.text import number
-from objectives.lasso import IN_SUPPORT, Support
-from objectives.limo import Molecule
-from objectives.mslr import EXTRAPOLATED, Placement
 
 Portraits = Sequence[tuple[int, Any]]  # (t, what was found there) of the improvements, the oldest first
 MOST_ROWS = 400  # points of the line through all rows

@@ -42,8 +42,8 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Read the command's own options, and run it."""
+        from dsebo.objectives.fields import ConfigError
         from dsebo.store.errors import LeaseLost, StoreError, StoreFull
-        from objectives.fields import ConfigError
 
         try:
             return super().invoke(ctx)

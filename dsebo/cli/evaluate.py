@@ -16,7 +16,6 @@ from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.config import BARE, RunConfig, parse_flat
 from dsebo.embedding import Array
 from dsebo.run import evaluate_once, make_objective
-from objectives.fields import ConfigError, must
 
 
 def evaluate_command(

@@ -22,6 +22,7 @@ from dsebo.experiments.progress import Plan, plan_of
 from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, list_experiments, tell
 from dsebo.experiments.records import progress as runs_of
 from dsebo.experiments.spec import DEFAULT_SEEDS, ExperimentSpec
+from dsebo.objectives.fields import ConfigError
 from dsebo.runs.limits import why_ask
 from dsebo.settings import Settings
 from dsebo.store.rows import LOCAL_OWNER

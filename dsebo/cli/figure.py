@@ -9,7 +9,7 @@ import typer
 
 from dsebo.cli.flags import Db, open_store
 from dsebo.cli.output import check_writable, refuse, write_file
-from objectives.fields import must, not_one_of
+from dsebo.objectives.fields import must, not_one_of
 
 FORMATS, SCALES, BANDS = ("pdf", "svg", "png", "html"), ("log", "linear", "symlog"), ("mean", "median")
 NARROWEST, WIDEST = 2.0, 20.0  # inches

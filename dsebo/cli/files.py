@@ -9,6 +9,7 @@ import typer
 
 from dsebo.cli.flags import RUN_IDS, Db, open_store
 from dsebo.cli.output import check_writable, progress_bar, refuse, write_file
+from dsebo.objectives.fields import not_one_of
 from dsebo.store.rows import RunFilter
 from dsebo.text import without_controls
 from dsebo.transfer import FORMATS, import_path

@@ -13,11 +13,11 @@ from typing import Annotated, Any, get_origin, get_type_hints
 import typer
 
 from dsebo.config import METHODS, RunConfig, parse_flat
+from dsebo.objectives.fields import ConfigError, FieldSpec, must, whole_number
+from dsebo.objectives.own import Source, offer
 from dsebo.parsing import config_flags, read_value
 from dsebo.runs.machine import use_kept_pace
 from dsebo.store.store import Store
-from objectives.fields import ConfigError, FieldSpec, must, whole_number
-from objectives.own import Source, offer
 
 Db = Annotated[
     str | None, typer.Option("--db", help="Database: a URL or a SQLite file. Else DSEBO_DB, else your own.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import typer
 
 from dsebo.config import METHODS
-from objectives import KINDS
-from objectives.fields import specs
+from dsebo.objectives import KINDS
+from dsebo.objectives.fields import specs
 
 
 def methods_command() -> None:

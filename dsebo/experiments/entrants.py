@@ -11,7 +11,6 @@ from typing import Any
 from dsebo.config import KNOWN, METHODS, RunConfig
 from dsebo.parsing import Value, read_value
 from dsebo.text import fork_words, method_name, value_text
-from objectives.fields import ConfigError, must, not_one_of
 
 CLIPPED = (
     "With A of N(0, 1), as REMBO and the bandits have it, most coordinates are clipped to a wall "

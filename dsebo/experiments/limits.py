@@ -13,7 +13,6 @@ from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import owner_hash
 from dsebo.store.schema import ACTIVE
-from objectives.fields import ConfigError
 
 MAX_AT_WORK = 4  # experiments of all owners: each has its own processes, which take memory
 MAX_OF_STUDENT = 1  # of each owner in a class

@@ -40,10 +40,10 @@ from typing import Literal
 from urllib.parse import parse_qsl
 
 from dsebo.config import RunConfig, parse_flat
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.parsing import OF_LAUNCH, read_link, read_seeds
 from dsebo.runs.data import RunData
 from dsebo.text import count, number
-from objectives.fields import ConfigError, must
 
 Kind = Literal["choice", "number"]
 MEASURES = "winner, final d, expansions, best, parts, below centre or below a number"

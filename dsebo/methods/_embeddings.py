@@ -9,7 +9,7 @@ import numpy as np
 
 from dsebo.embedding import SharedEmbedding
 from dsebo.methods.base import Array
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 Scale = Literal["own", "unit", "dsebo"]
 DSEBO_D_H = 100  # d_h of DSEBO: its S has entries of variance 1/d_h

@@ -24,7 +24,7 @@ from dsebo.gp.thompson import perturbations, sample_at
 from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import ModelConfig, ModelLiar, n_init_setting, refit_setting
 from dsebo.methods.base import Array, Candidate, stream
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class RegionConfig(BatchConfig, ModelConfig):

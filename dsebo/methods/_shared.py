@@ -13,7 +13,7 @@ from dsebo.gp.surrogate import Score, Surrogate, SurrogateSettings
 from dsebo.methods._batches import Liar
 from dsebo.methods.base import Array, Candidate, MethodConfig, Optimizer, stream
 from dsebo.methods.cost import fits
-from objectives.fields import MAX_D, setting
+from dsebo.objectives.fields import MAX_D, setting
 
 
 def n_init_setting(default: int, help: str) -> Any:

@@ -40,7 +40,7 @@ from dsebo.methods._embeddings import fingerprint
 from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, fit_iterations_setting, n_init_setting
 from dsebo.methods.base import Candidate, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import must, setting
+from dsebo.objectives.fields import must, setting
 
 PENALTIES = (10.0, 1000.0)  # on what is outside of P, one search after the other
 REACH = 16.0  # the first b: starting points are B w, w uniform in ±b

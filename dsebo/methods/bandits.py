@@ -20,7 +20,7 @@ from dsebo.methods._embeddings import GaussianEmbedding, Scale, clipping_warning
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods.base import Array, Candidate, Optimizer, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 DIMENSIONS = (10, 20, 30, 50, 70, 90, 100)
 

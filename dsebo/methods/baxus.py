@@ -21,7 +21,7 @@ from dsebo.methods._region import Region, RegionConfig, RegionOptimizer
 from dsebo.methods._shared import n_init_setting
 from dsebo.methods.base import Array, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class BaxusConfig(RegionConfig):

@@ -12,7 +12,7 @@ from dsebo.methods._batches import BatchConfig
 from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import LARGEST, Array
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting, whole_number
+from dsebo.objectives.fields import setting, whole_number
 
 
 class DcemConfig(BatchConfig):

@@ -19,7 +19,7 @@ from dsebo.methods._batches import BatchConfig
 from dsebo.methods._population import Distribution, Population
 from dsebo.methods.base import Array, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class LmMaEsConfig(BatchConfig):

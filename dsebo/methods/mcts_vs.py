@@ -21,7 +21,7 @@ from dsebo.gp.surrogate import Surrogate
 from dsebo.methods._shared import FullConfig, ModelOptimizer, fit_iterations_setting, n_init_setting
 from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 Variables = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from dsebo.gp.designs import MAX_SOBOL, SobolSequence
 from dsebo.methods._batches import BatchConfig, Liar
 from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class RandomConfig(BatchConfig):

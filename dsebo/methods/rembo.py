@@ -14,7 +14,7 @@ from dsebo.methods._embeddings import GaussianEmbedding, Scale, clipping_warning
 from dsebo.methods._shared import ModelLiar, SubspaceConfig, kappa_setting, n_init_setting
 from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class RemboConfig(BatchConfig, SubspaceConfig):

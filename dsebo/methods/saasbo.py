@@ -18,7 +18,7 @@ from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.base import Candidate, stream
 from dsebo.methods.cost import Coefficients, Prediction, fits
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 MATTERS = 5.0  # a variable with a shorter lengthscale than this matters
 WARN_ABOVE = 3600.0  # seconds

@@ -19,7 +19,7 @@ from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import BoxBO, FullConfig, fit_iterations_setting, n_init_setting
 from dsebo.methods.base import Array
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class SboSeConfig(BatchConfig, FullConfig):

@@ -25,7 +25,7 @@ from dsebo.methods._shared import (
 )
 from dsebo.methods.base import Array, Candidate, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class SirboConfig(SubspaceConfig):

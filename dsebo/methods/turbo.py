@@ -8,7 +8,7 @@ from dsebo.events import Restarted
 from dsebo.methods._region import RegionConfig, RegionOptimizer
 from dsebo.methods._shared import n_init_setting
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class TurboConfig(RegionConfig):

@@ -28,7 +28,7 @@ from dsebo.gp.surrogate import Array, Surrogate
 from dsebo.methods._shared import ModelOptimizer, SubspaceConfig, latin_start, n_init_setting
 from dsebo.methods.base import Candidate, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 if TYPE_CHECKING:
     import torch

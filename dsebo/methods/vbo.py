@@ -11,7 +11,7 @@ from typing import Literal
 from dsebo.methods._batches import BatchConfig
 from dsebo.methods._shared import BoxBO, FullConfig, n_init_setting
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class VboConfig(BatchConfig, FullConfig):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from objectives import get_function
+from dsebo.objectives import get_function
 
 PAPER_BUDGET, PAPER_D_E, PAPER_K = 500, 30, 10_000.0
 PAPER_DIMENSIONS = (1000, 10_000)

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from dsebo.config import MAX_BUDGET, RunConfig
+from dsebo.objectives.fields import must
 from dsebo.parsing import LEAST_SPEED, MOST_SPEED
 from dsebo.store import schema
 from dsebo.store.errors import StoreError

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig, predict
+from dsebo.objectives import OwnConfig
+from dsebo.objectives.fields import ConfigError
 from dsebo.settings import Limits, Settings, machine_megabytes
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
 from dsebo.store.rows import OwnerHash
 from dsebo.store.schema import ACTIVE
 from dsebo.text import duration, size
-from objectives import OwnConfig
-from objectives.fields import ConfigError
 
 ASK_SECONDS, ASK_MEMORY = 3600.0, 0.5  # predicted time, and part of the machine's memory
 

@@ -10,12 +10,12 @@ import time
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
+from dsebo.objectives.fields import must
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded, NotAllowed, StoreError
 from dsebo.store.leases import one_launch_at_a_time
 from dsebo.store.rows import LOCAL_OWNER, OwnerHash
 from dsebo.store.store import Store
-from objectives.fields import must
 
 ROOM_SIZE = 100  # nicknames in a room, where the settings do not say
 MOST_NAMES = 3  # nicknames of one owner in a room

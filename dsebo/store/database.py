@@ -12,9 +12,9 @@ from typing import Any
 import platformdirs
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
 
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.settings import Settings
 from dsebo.store.errors import StoreAway, StoreError, StoreFull
-from objectives.fields import ConfigError, must
 
 BUSY_SECONDS = 10  # that a writer waits for others; a run at work then tries again, see `patience`
 _FORGOTTEN_SECONDS = 60  # after which a server ends a transaction that a stopped process left open

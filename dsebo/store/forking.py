@@ -16,6 +16,7 @@ from sqlalchemy import Connection, insert, literal, select
 
 from dsebo.config import RunConfig, kept_settings
 from dsebo.events import Converged, Event, Expanded, Finished, Forked, Started
+from dsebo.objectives.fields import must
 from dsebo.run import make_optimizer, take_fork
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
@@ -26,7 +27,6 @@ from dsebo.store.rows import RunRow
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, new_row
 from dsebo.threads import one_thread
-from objectives.fields import must
 
 DECISIONS = (Expanded.kind, Converged.kind)
 

@@ -14,12 +14,12 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from dsebo.config import RunConfig
+from dsebo.objectives.fields import must
 from dsebo.store import schema
 from dsebo.store.errors import StoreError
 from dsebo.store.leases import NO_LEASE, Holder, shown_state
 from dsebo.store.schema import ACTIVE, IMPORTED, STATES
 from dsebo.text import html_table, number, setting_line
-from objectives.fields import must
 
 OwnerHash = NewType("OwnerHash", str)
 LOCAL_OWNER = OwnerHash("local")  # of all that is not a class's: token and hash in one

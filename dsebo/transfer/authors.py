@@ -24,11 +24,11 @@ from dsebo.config import MAX_BUDGET, RunConfig, parse_flat
 from dsebo.events import Converged, Started
 from dsebo.expansion import Progress, Strategy, after_evaluation, converge, start
 from dsebo.methods.dsebo import DseboConfig
+from dsebo.objectives.base import ObjectiveConfig
+from dsebo.objectives.fields import ConfigError
 from dsebo.store.errors import StoreError
 from dsebo.transfer.bundle import Imported, evaluation_row, known_minimum, lowest_value, rows_of_run
 from dsebo.transfer.incoming import MAX_NUMBER
-from objectives.base import ObjectiveConfig
-from objectives.fields import ConfigError
 
 PAIR = re.compile(
     r"(?:^|/)(?P<function>[A-Za-z][A-Za-z_-]*)-(?P<budget>\d{1,9})/(?P<D>\d{1,9})-(?P<d_e>\d{1,9})"

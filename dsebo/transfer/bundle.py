@@ -23,6 +23,8 @@ from sqlalchemy import Table, select
 from dsebo.config import RunConfig, stored_hash
 from dsebo.methods.base import Optimizer
 from dsebo.methods.dsebo import DseboConfig
+from dsebo.objectives.base import ObjectiveConfig
+from dsebo.objectives.fields import ConfigError, short
 from dsebo.run import make_optimizer
 from dsebo.runs.commands import checked_name, tags_json
 from dsebo.store import schema
@@ -30,8 +32,6 @@ from dsebo.store.errors import StoreError
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from dsebo.transfer.incoming import EVENTS, EvaluationIn, EventIn, Problem, RunIn, plain_value, valid
-from objectives.base import ObjectiveConfig
-from objectives.fields import ConfigError, short
 
 FORMAT, VERSION = "dsebo-bundle", 1
 MAX_RUNS = 10_000

@@ -21,10 +21,10 @@ from dsebo.charts import theme
 from dsebo.charts.compare import common_scale, figure_of_groups, groups_of
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale
+from dsebo.objectives.fields import ConfigError
 from dsebo.runs.data import read_ghost, read_run
 from dsebo.store.store import Store
 from dsebo.transfer.html import figure_page
-from objectives.fields import ConfigError
 
 COLUMN = 3.3  # inches: a column of a paper
 POINTS = 8.0  # the size of its words

@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from dsebo import events
 from dsebo.config import MAX_BUDGET
+from dsebo.objectives.fields import MAX_D, short
 from dsebo.runs.commands import MAX_NOTE
 from dsebo.store.schema import STATES
 from dsebo.text import without_controls
-from objectives.fields import MAX_D, short
 
 MAX_TEXT = 10_000
 MAX_NUMBER = 1e300  # beyond, differences of two numbers need not be numbers

@@ -14,13 +14,13 @@ import streamlit as st
 
 from dsebo.charts.function import function_picture
 from dsebo.config import BARE, FUNCTION, METHODS, RunConfig, flat_config, parse_flat
+from dsebo.objectives import kind_of
+from dsebo.objectives.fields import ConfigError, FieldSpec
 from dsebo.parsing import OF_LAUNCH, launch_fields
 from dsebo.text import function_name, method_name, plain, typeset, value_text
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import field_input
 from dsebo.ui.live import live_chart
-from objectives import kind_of
-from objectives.fields import ConfigError, FieldSpec
 
 Changes = dict[str, Any]  # settings by their flat names: those that do not follow from the others
 

@@ -10,11 +10,11 @@ import streamlit as st
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
+from dsebo.objectives.fields import FieldSpec
 from dsebo.parsing import LARGEST_INPUT
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.text import number, plain, typeset
 from dsebo.ui import session
-from objectives.fields import FieldSpec
 
 BANDS: dict[BandKind, str] = {"mean": "Mean ± std", "median": "Median, quartiles"}
 EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means

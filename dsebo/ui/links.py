@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter
 from dsebo.ui import session
-from objectives.fields import ConfigError, must
 
 FRAME = ("hide", "show")  # how a page is framed and which of its views it shows: not the view's own
 MOVED = {  # what was a page of its own, and where it is now: the page, and which of its views

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from dsebo.methods.base import Candidate, MethodConfig, Optimizer, stream
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class ToyConfig(MethodConfig):

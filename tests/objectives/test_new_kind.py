@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from objectives.base import Objective, ObjectiveConfig
-from objectives.fields import setting
+from .base import Objective, ObjectiveConfig
+from .fields import setting
 
 
 class Toy(Objective):
@@ -90,8 +90,8 @@ except NoFloor as reason:
 def test_a_new_kind_is_one_file_and_one_line(tmp_path: Path) -> None:
     copied = copied_software(tmp_path / "copy")
     (copied / "objectives" / "toy.py").write_text(TOY)
-    line = "from objectives.embedded import EmbeddedConfig, EmbeddedFunction"
-    insert_after(copied / "objectives" / "__init__.py", line, "from objectives.toy import ToyConfig")
+    line = "from .embedded import EmbeddedConfig, EmbeddedFunction"
+    insert_after(copied / "objectives" / "__init__.py", line, "from .toy import ToyConfig")
     db = f"sqlite:///{tmp_path}/toy.db"
     random_search = ["--method", "random", "--db", db]
 

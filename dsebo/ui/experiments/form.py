@@ -14,11 +14,11 @@ from typing import Any
 import streamlit as st
 
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.objectives.fields import ConfigError
 from dsebo.parsing import read_link, read_seeds
 from dsebo.text import plain
 from dsebo.ui import links
 from dsebo.ui.form import Changes, Form, field_errors
-from objectives.fields import ConfigError
 
 LONGEST_TEXT = 300
 NOT_SHARED = ("seed", "repeats", "speed")

@@ -11,12 +11,12 @@ import streamlit as st
 from dsebo.config import BARE, flat_config, predict
 from dsebo.experiments.entrants import FAMILIES, Entrant, label_of
 from dsebo.experiments.spec import ExperimentSpec, race_seeds
+from dsebo.objectives.fields import ConfigError
 from dsebo.parsing import read_settings
 from dsebo.text import duration, method_name, plain, seeds_text, size, value_text
 from dsebo.ui import links
 from dsebo.ui.experiments.form import LONGEST_TEXT, NOT_SHARED, Draft, ExperimentForm
 from dsebo.ui.form import Changes, Form, link_of
-from objectives.fields import ConfigError
 
 COST_HELP = "Beside each: predicted seconds of one core, and memory, of one run."
 

@@ -15,6 +15,7 @@ from dsebo.experiments.paired import too_few
 from dsebo.experiments.progress import Plan, plan
 from dsebo.experiments.records import ExperimentRow, create_experiment, delete_experiment, list_experiments
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.objectives.fields import ConfigError
 from dsebo.paper.presets import PRESETS
 from dsebo.runs.limits import check_limits, why_ask
 from dsebo.store.errors import LimitExceeded, StoreError
@@ -26,7 +27,6 @@ from dsebo.ui.experiments.form import Draft, ExperimentForm
 from dsebo.ui.experiments.race_form import RACE
 from dsebo.ui.experiments.vary_form import VARY, preset_draft
 from dsebo.ui.inputs import card, facts_table
-from objectives.fields import ConfigError
 
 FORMS: dict[str, ExperimentForm] = {form.key: form for form in (VARY, RACE)}
 KINDS = {VARY.key: "Vary a setting", RACE.key: "Race methods"}

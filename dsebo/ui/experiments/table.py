@@ -26,7 +26,6 @@ from dsebo.text import count, function_name, joined, method_name, seeds_text, sy
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.learn.lesson_view import TAG as LESSON
-from objectives import names
 
 MOST = 5000  # runs; more are reached by a filter
 MOST_EXPERIMENTS = 500

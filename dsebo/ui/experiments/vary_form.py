@@ -11,14 +11,14 @@ import streamlit as st
 
 from dsebo.config import FUNCTION, METHODS, nested_config
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.objectives import names
+from dsebo.objectives.fields import ConfigError, FieldSpec, must, not_one_of
 from dsebo.paper.presets import PRESETS, Preset
 from dsebo.parsing import read_seeds, read_values
 from dsebo.text import seeds_text, symbol, value_label, value_text
 from dsebo.ui import links
 from dsebo.ui.experiments.form import LONGEST_TEXT, NOT_SHARED, Draft, ExperimentForm, say_wrong
 from dsebo.ui.form import METHOD, Changes, Form, changed, choose_preset, complete, link_of
-from objectives import names
-from objectives.fields import ConfigError, FieldSpec, must, not_one_of
 
 # Of each its field and its values, as `beta=4,8`.
 AXES = {"vary": "Vary", "also": "And vary", "third": "And vary, too"}

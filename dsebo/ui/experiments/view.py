@@ -14,6 +14,7 @@ from dsebo.experiments.findings import Report, finished
 from dsebo.experiments.limits import experiment_check
 from dsebo.experiments.records import ExperimentRow, change_spec, get_experiment
 from dsebo.experiments.status import progress_words, setting_line, share, words
+from dsebo.objectives.fields import ConfigError
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.text import count, plain
 from dsebo.ui import session
@@ -22,7 +23,6 @@ from dsebo.ui.controls import act, experiment_controls, head
 from dsebo.ui.experiments import race, results
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import GOES_ON, Look, keep_watching, pace
-from objectives.fields import ConfigError
 
 SLOWEST_START = 1.0  # seconds between two refreshes of an experiment, at least
 PER_RUN = 0.02  # more of them for each run that is drawn

@@ -15,6 +15,7 @@ from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import Scale, default_scale
 from dsebo.lessons import Lesson, LessonRun
+from dsebo.objectives.fields import ConfigError
 from dsebo.runs.data import RunData
 from dsebo.store.classroom import done_by, mark_done, predictions, record
 from dsebo.store.errors import LimitExceeded, StoreError
@@ -27,7 +28,6 @@ from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import card, in_pairs
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching
-from objectives.fields import ConfigError
 
 HEIGHT = 500  # px of the chart of several runs, in the window with its legend
 REPLAY_SECONDS = 8.0  # that a run which is already known takes to play

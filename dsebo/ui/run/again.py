@@ -12,6 +12,7 @@ import streamlit as st
 
 from dsebo.analysis.conclusions import advice
 from dsebo.config import RunConfig, flat_config, parse_flat
+from dsebo.objectives.fields import ConfigError, FieldSpec
 from dsebo.parsing import OF_LAUNCH, launch_fields
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import LimitExceeded, StoreError
@@ -19,7 +20,6 @@ from dsebo.store.rows import RunRow
 from dsebo.text import part, plain, symbol
 from dsebo.ui import links, session
 from dsebo.ui.inputs import field_input, segmented
-from objectives.fields import ConfigError, FieldSpec
 
 STEP, NONE, BETA, ALPHA = "Another Δd", "No expansion", "Another β", "Another α"
 FIRST = ("beta", "d_h", "alpha", "c", "d_e", "seed", "budget")  # what one most often wants to change

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dsebo.charts.explain import Entry, steps
 from dsebo.charts.minds import mind_sketch
+from dsebo.objectives import KINDS
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
@@ -16,7 +17,6 @@ from dsebo.ui.cache import SHARED
 from dsebo.ui.learn import theory_view
 from dsebo.ui.live import live_chart, live_feed
 from dsebo.ui.run import again, embedding, picture
-from objectives import KINDS
 
 PARTS = {"why": "Why", "embedding": "Embedding", "bound": "Bound"}
 PICTURE = "picture"  # of the best point, where the objective has one

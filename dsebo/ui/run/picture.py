@@ -7,13 +7,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsebo.charts.tasks import portrait_sketch
+from dsebo.objectives.fields import ConfigError
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
 from dsebo.text import plain
 from dsebo.ui.cache import SHARED
 from dsebo.ui.live import live_chart
-from objectives.fields import ConfigError
 
 MOST = 40  # improvements that the picture looks back on: each takes an evaluation's time
 

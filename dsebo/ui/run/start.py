@@ -11,6 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsebo.analysis.facts import Facts, facts
 from dsebo.config import Prediction, RunConfig, config_hash, flat_config, predict
+from dsebo.objectives import names
+from dsebo.objectives.fields import ConfigError
 from dsebo.parsing import read_link
 from dsebo.runs.limits import why_ask
 from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
@@ -21,8 +23,6 @@ from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, field
 from dsebo.ui.inputs import card, facts_table, in_pairs
 from dsebo.ui.run import floors, timeline
 from dsebo.ui.run.watch import BESIDE, GHOST, watch
-from objectives import names
-from objectives.fields import ConfigError
 
 FORM = Form("set")
 PARAMETERS: dict[str, links.Parser] = {

@@ -18,7 +18,7 @@ def upgrade() -> None:
     store was made before there was a second arithmetic.
     """
     from dsebo.config import FIRST_ARITHMETIC, RunConfig, stored_hash
-    from objectives.fields import ConfigError
+    from dsebo.objectives.fields import ConfigError
 
     connection = op.get_bind()
     rows = []
