@@ -15,13 +15,10 @@ from dsebo.methods._growth import GrowthConfig
 from dsebo.methods.base import MethodConfig
 from dsebo.objectives.base import Objective
 from dsebo.objectives.fields import ConfigError
-from dsebo.objectives.own import Problem, UserFunction
+from dsebo.objectives.own import Problem, UserFunction, check_calls, sent_to_processes
 from dsebo.run import Runner, iterate
 from dsebo.text import count, html_table, number
 from dsebo.threads import one_thread
-from objectives.base import Objective
-from objectives.fields import ConfigError
-from objectives.own import Problem, UserFunction, check_calls, sent_to_processes
 
 if TYPE_CHECKING:
     import pandas as pd

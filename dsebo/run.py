@@ -14,6 +14,8 @@ import numpy as np
 from dsebo.config import RunConfig
 from dsebo.events import Clipped, Evaluated, Event, Finished, Forked, Started
 from dsebo.methods.base import Candidate, Optimizer
+from dsebo.objectives import Objective
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.text import fork_changes
 from dsebo.threads import one_thread
 

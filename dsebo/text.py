@@ -11,8 +11,8 @@ from numbers import Real
 from typing import Any
 
 from dsebo.config import KNOWN, METHOD, RunConfig, flat_config
-from objectives import KINDS
-from objectives.base import ObjectiveConfig
+from dsebo.objectives import KINDS
+from dsebo.objectives.base import ObjectiveConfig
 
 SYMBOLS = {
     **{"beta": "β", "alpha": "α", "d_l": "dₗ", "d_h": "dₕ", "d_e": "dₑ", "kappa_scale": "κ scale"},

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from objectives.base import Objective, ObjectiveConfig, inside_the_box
-from objectives.fields import ConfigError, setting
-from objectives.letor import FEATURES, cached_archive, fingerprint, read_rows
-from objectives.ranking import Network, fit
+from .base import Objective, ObjectiveConfig, inside_the_box
+from .fields import ConfigError, setting
+from .letor import FEATURES, cached_archive, fingerprint, read_rows
+from .ranking import Network, fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

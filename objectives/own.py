@@ -277,7 +277,7 @@ def sent_to_processes(f: Callable[[Array], Any], workers: int) -> Processes:
         pickled = cloudpickle.dumps(f)
     except Exception as error:  # whatever the function holds may refuse, in its own way
         raise ConfigError(f"f cannot be sent to a process: {type(error).__name__}: {error}.") from None
-    return Processes("objectives.own:SentCaller", (sys.path, pickled), most=workers)
+    return Processes(f"{__name__}:SentCaller", (sys.path, pickled), most=workers)
 
 
 _offered: dict[str, Offered] | None = None

@@ -127,7 +127,7 @@ class _Process:
     def __init__(self, start: Any, environment: Mapping[str, str]) -> None:
         paths = os.pathsep.join([ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
-            [sys.executable, "-c", "from objectives.processes import serve; serve()"],
+            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **environment, "PYTHONPATH": paths},

@@ -9,9 +9,9 @@ import numpy as np
 
 from dsebo.config import RunConfig
 from dsebo.methods._growth import GrowthConfig
-from objectives import EmbeddedConfig, EmbeddedFunction
-from objectives.base import ObjectiveConfig
-from objectives.references import CENTRE
+from dsebo.objectives import EmbeddedConfig, EmbeddedFunction
+from dsebo.objectives.base import ObjectiveConfig
+from dsebo.objectives.references import CENTRE
 
 LARGEST_D_FOR_FACTS = 1_000_000  # beyond it a point alone takes longer than a form may
 FLOAT_BYTES = 8

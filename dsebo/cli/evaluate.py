@@ -15,6 +15,7 @@ from dsebo.cli.flags import AsJson, ConfigFile, read_file, read_flags
 from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.config import BARE, RunConfig, parse_flat
 from dsebo.embedding import Array
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.run import evaluate_once, make_objective
 
 

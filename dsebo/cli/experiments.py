@@ -22,14 +22,13 @@ from dsebo.experiments.progress import Plan, plan_of
 from dsebo.experiments.records import ExperimentRow, create_experiment, get_experiment, list_experiments, tell
 from dsebo.experiments.records import progress as runs_of
 from dsebo.experiments.spec import DEFAULT_SEEDS, ExperimentSpec
-from dsebo.objectives.fields import ConfigError
+from dsebo.objectives.fields import ConfigError, not_one_of
 from dsebo.runs.limits import why_ask
 from dsebo.settings import Settings
 from dsebo.store.rows import LOCAL_OWNER
 from dsebo.store.store import Store
 from dsebo.text import count
 from dsebo.transfer import FORMATS, ExperimentWriter
-from objectives.fields import ConfigError, not_one_of
 
 if TYPE_CHECKING:
     from dsebo.experiments.engines import Engine

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from objectives.fields import ConfigError
-from objectives.letor import ARCHIVE, PACKAGE, cached_archive, keep_archive
+from dsebo.objectives.fields import ConfigError
+from dsebo.objectives.letor import ARCHIVE, PACKAGE, cached_archive, keep_archive
 
 SECONDS = 900  # pip also builds what describes the package
 

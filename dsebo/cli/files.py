@@ -14,7 +14,6 @@ from dsebo.store.rows import RunFilter
 from dsebo.text import without_controls
 from dsebo.transfer import FORMATS, import_path
 from dsebo.transfer.studies import shown_place
-from objectives.fields import not_one_of
 
 OF_RUNS = [key for key, form in FORMATS.items() if form.runs or form.add_runs]
 

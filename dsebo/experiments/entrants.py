@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from dsebo.config import KNOWN, METHODS, RunConfig
+from dsebo.objectives.fields import ConfigError, must, not_one_of
 from dsebo.parsing import Value, read_value
 from dsebo.text import fork_words, method_name, value_text
 

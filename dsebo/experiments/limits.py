@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select
 from dsebo.experiments.progress import HELD, frame_of, plan_of, seconds_left
 from dsebo.experiments.records import Check, state_of
 from dsebo.experiments.spec import ExperimentSpec
+from dsebo.objectives.fields import ConfigError
 from dsebo.runs.limits import Load, check_can_run, check_run, check_sum, current_load
 from dsebo.settings import Settings
 from dsebo.store import schema

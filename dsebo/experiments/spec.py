@@ -28,10 +28,10 @@ from dsebo.config import (
     seed_hashes,
 )
 from dsebo.experiments.entrants import Entrant, label_of
+from dsebo.objectives import KINDS, names
+from dsebo.objectives.fields import MAX_SEED, ConfigError, Frozen, short
 from dsebo.parsing import MAX_VALUES, Value, read_seeds, read_values, sweepable
 from dsebo.text import NAMED, function_name, joined, one_line, part, symbol
-from objectives import KINDS, names
-from objectives.fields import MAX_SEED, ConfigError, Frozen, short
 
 MAX_PLANNED = 10_000
 MAX_RACE_RUNS, MAX_RACE_SEEDS = 300, 100  # every run of a race is followed, evaluation by evaluation

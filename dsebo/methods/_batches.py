@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from dsebo.methods.base import MAX_BATCH, Candidate, MethodConfig, Optimizer
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class BatchConfig(MethodConfig):

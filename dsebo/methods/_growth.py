@@ -8,7 +8,7 @@ from pydantic import ValidationInfo, field_validator
 
 from dsebo.expansion import AlphaMode, Growth, Steps, Strategy
 from dsebo.methods._batches import BatchConfig
-from objectives.fields import MAX_D, setting, whole_number
+from dsebo.objectives.fields import MAX_D, setting, whole_number
 
 
 class GrowthConfig(BatchConfig):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dsebo.events import Event
 from dsebo.methods.cost import BASE_BYTES, FIT_SHARE, NOT_MEASURED, Coefficients, Prediction
-from objectives.fields import ConfigError, Frozen, must
+from dsebo.objectives.fields import ConfigError, Frozen, must
 
 Array = NDArray[np.float64]
 Family = Literal["DSEBO", "Methods", "Bandits", "Reference", "Elsewhere"]

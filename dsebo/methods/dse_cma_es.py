@@ -26,7 +26,7 @@ from dsebo.methods._growth import GrowthConfig
 from dsebo.methods._population import Distribution, generation_event
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 
 class DseCmaEsConfig(GrowthConfig):

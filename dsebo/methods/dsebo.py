@@ -31,7 +31,7 @@ from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods._trials import Trials
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from objectives.fields import MAX_SEED, ConfigError, must, setting
+from dsebo.objectives.fields import MAX_SEED, ConfigError, must, setting
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)

@@ -39,7 +39,7 @@ from dsebo.methods._shared import (
 )
 from dsebo.methods.base import Candidate, Optimizer, Told, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import MAX_D, setting
+from dsebo.objectives.fields import MAX_D, setting
 
 STARTS, FIRST = 10, 3  # random starting points of the first round, and how many times its iterations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dsebo.methods.base import Candidate, MethodConfig, Optimizer
-from objectives.fields import ConfigError
+from dsebo.objectives.fields import ConfigError
 
 WHY = "It was imported from an Optuna study, to be looked at."
 

@@ -37,7 +37,7 @@ from dsebo.methods._shared import (
 )
 from dsebo.methods.base import Candidate, Optimizer, stream
 from dsebo.methods.cost import Coefficients
-from objectives.fields import setting
+from dsebo.objectives.fields import setting
 
 Indices = NDArray[np.int64]
 WAYS = 4  # values per variable and level

@@ -17,6 +17,8 @@ import numpy as np
 
 from dsebo.analysis.facts import facts
 from dsebo.config import RunConfig
+from dsebo.objectives.fields import ConfigError
+from dsebo.objectives.references import CENTRE
 from dsebo.paper.bundled import PeerRun, ThinRun, entrant_config
 from dsebo.paper.tables import (
     ONLY_LIKE,
@@ -30,8 +32,6 @@ from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.schema import ACTIVE, BUNDLED
 from dsebo.store.store import Store
 from dsebo.text import count, method_name, number, seeds_text
-from objectives.fields import ConfigError
-from objectives.references import CENTRE
 
 REPEATS = 10  # the paper's
 FAR = 3.0  # printed standard deviations

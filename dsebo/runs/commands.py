@@ -23,7 +23,6 @@ from dsebo.store.leases import NO_LEASE, is_free, one_launch_at_a_time
 from dsebo.store.schema import ACTIVE
 from dsebo.store.store import Store
 from dsebo.text import one_line, run_title
-from objectives.fields import must
 
 MAX_NAME, MAX_NOTE, MAX_TAG, MAX_TAGS = 200, 1000, 50, 20
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from dsebo.config import MAX_BUDGET, RunConfig
 from dsebo.events import Started
+from dsebo.objectives.fields import MAX_D, short
 from dsebo.runs.commands import MAX_NAME, checked_name
 from dsebo.store.errors import StoreError
 from dsebo.store.schema import VERSION_TABLE
@@ -28,7 +29,6 @@ from dsebo.text import count, without_controls
 from dsebo.transfer.bundle import Imported, evaluation_row, rows_of_run
 from dsebo.transfer.incoming import MAX_NUMBER
 from dsebo.transfer.optuna import optuna_module
-from objectives.fields import MAX_D, short
 
 SQLITE, SQLITE_URL = b"SQLite format 3\0", "sqlite:///"
 JOURNAL = b'{"op_code"'

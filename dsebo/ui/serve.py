@@ -28,9 +28,9 @@ import dsebo.ui.experiments.view
 import dsebo.ui.learn.chapters
 import dsebo.ui.paper.view
 import dsebo.ui.run.watch  # noqa: F401
+from dsebo.objectives.fields import ConfigError
 from dsebo.settings import Settings
 from dsebo.ui import front, session
-from objectives.fields import ConfigError
 
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 _log = logging.getLogger(__name__)

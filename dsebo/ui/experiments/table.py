@@ -18,6 +18,7 @@ from dsebo.experiments.progress import thin_curves
 from dsebo.experiments.records import ExperimentRow, get_experiment, list_experiments
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import help_of
+from dsebo.objectives import names
 from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
