@@ -22,7 +22,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-ROOT = str(Path(__file__).parents[1])
+ROOT = str(Path(__file__).parents[2])
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 _LENGTH = struct.Struct("<Q")
 

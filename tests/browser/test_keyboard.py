@@ -28,10 +28,11 @@ LOOK = """() => {
   const label = element.getAttribute('aria-label') || named.textContent || element.value || element.tagName;
   return label.trim().replace(/\\s+/g, ' ').slice(0, 60);
 }"""
-# A table is a canvas: it draws its own mark around the cell that has the focus.
+# A table is a canvas: it draws its own mark around the cell that has the focus. The page's scrolled part is
+# Streamlit's own stop, without a mark: nothing is done there but scrolling.
 WAS_SEEN = """() => {
   const { element, look, was } = window.stop;
-  return !element.isConnected || element.tagName === 'CANVAS' || look() !== was;
+  return !element.isConnected || ['CANVAS', 'MAIN'].includes(element.tagName) || look() !== was;
 }"""
 SKIP = "Skip to main content"
 
