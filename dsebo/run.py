@@ -238,7 +238,7 @@ class Runner:
     def incumbent(self) -> Incumbent | None:
         """The best point by the posterior mean; None where no noise was declared, or nothing was found.
 
-        It takes about a second after 500 evaluations, so it is kept until the next one.
+        It takes a fit to all values, so it is kept until the next evaluation.
         """
         if self._likely is None or self._likely[0] != self.t:
             self._likely = (self.t, self._incumbent())
@@ -248,11 +248,13 @@ class Runner:
         added, own = (getattr(self.objective, name, 0.0) for name in ("noise", "own_noise"))
         if not (sigma := math.hypot(added, own)) or not self.optimizer.observed.any_finite:
             return None
-        from dsebo.gp.incumbent import incumbent
+        from dsebo.gp.incumbent import MOST_ENTRIES, incumbent
 
+        observed = self.optimizer.observed
+        if len(observed) * self.optimizer.D > MOST_ENTRIES:
+            return None
         with one_thread():
-            points = [self.optimizer.lift(z) for z in self.optimizer.observed.points]
-            return incumbent(points, self.optimizer.observed.values, sigma)
+            return incumbent([self.optimizer.lift(z) for z in observed.points], observed.values, sigma)
 
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's state: all that the rest of the run depends on."""

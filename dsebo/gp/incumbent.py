@@ -15,7 +15,8 @@ import numpy as np
 from dsebo.gp.isotropic import IsotropicSurrogate
 from dsebo.gp.surrogate import Array, SurrogateSettings
 
-MOST_ENTRIES = 50_000_000  # of all points: 400 MB
+MOST_ENTRIES = 50_000_000  # of all points: 400 MB; whoever has more asks for no incumbent
+LARGEST = 1e100  # of a value: squares are to be numbers
 ITERATIONS = 50  # of the fit
 
 
@@ -37,11 +38,11 @@ def incumbent(points: Sequence[Array], values: Sequence[float], sigma: float) ->
         sigma: The declared standard deviation of the noise, above 0.
 
     Returns:
-        None where fewer than two evaluations have a value, or the points are too large for it.
+        None where fewer than two evaluations have a value, or they are too large for a model.
     """
     y = np.array(values, dtype=np.float64)
     numbers = np.flatnonzero(np.isfinite(y))
-    if numbers.size < 2 or numbers.size * points[0].size > MOST_ENTRIES:
+    if numbers.size < 2 or np.abs(y[numbers]).max() > LARGEST:
         return None
     X, y = np.stack([points[i] for i in numbers.tolist()]), y[numbers]
     spread = float(y.std(ddof=1))
@@ -57,7 +58,10 @@ def incumbent(points: Sequence[Array], values: Sequence[float], sigma: float) ->
             noise_bounds=(noise, noise),
         )
     )
-    model.update(X, y)
+    try:
+        model.update(X, y)
+    except np.linalg.LinAlgError:  # the covariance of these points cannot be inverted
+        return None
     mean, variance = model.posterior(X)
     best = int(np.argmin(mean))
     return Incumbent(int(numbers[best]) + 1, float(mean[best]), float(np.sqrt(variance[best])))

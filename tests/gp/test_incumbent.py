@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsebo.gp.incumbent import MOST_ENTRIES, incumbent
+from dsebo.gp.incumbent import incumbent
 
 
 def noisy_bowl(sigma: float, seed: int = 1, n: int = 60) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
@@ -46,7 +46,14 @@ def test_failed_evaluations_are_left_out_but_counted() -> None:
 
 def test_where_there_is_nothing_to_say() -> None:
     assert incumbent([np.zeros(2)] * 2, [1.0, np.nan], 0.5) is None
-    assert incumbent([np.broadcast_to(0.0, (MOST_ENTRIES,))] * 2, [1.0, 2.0], 0.5) is None
+    assert incumbent([np.zeros(2), np.ones(2)], [1.0, 1e300], 0.5) is None
     alike = incumbent([np.zeros(2), np.ones(2)], [3.0, 3.0], 0.5)
     assert alike is not None
     assert (alike.t, alike.mean) == (1, 3.0)
+
+
+def test_the_same_point_again_and_again_and_huge_noise() -> None:
+    alike = incumbent([np.zeros(3)] * 8, [1.0, 2.0, 3.0, 4.0] * 2, 1e90)
+    assert alike is None or np.isfinite([alike.mean, alike.deviation]).all()
+    exact = incumbent([np.zeros(3)] * 8, [1.0, 2.0, 3.0, 4.0] * 2, 1e-90)
+    assert exact is None or exact.mean == pytest.approx(2.5, abs=0.5)
