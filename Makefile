@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Tests and workers start many processes: each would compile every module again without this.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app test proofs check bench docs setup clean
+.PHONY: app test proofs packaging check bench docs setup clean
 
 app: $(READY)
 	$(BIN)/python -m dsebo app
@@ -16,7 +16,10 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 proofs: $(READY)
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m slow
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "slow and not packaging"
+
+packaging: $(READY)
+	$(BIN)/python -m pytest -m packaging
 
 check: $(READY)
 	$(BIN)/ruff check .

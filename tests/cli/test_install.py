@@ -20,6 +20,7 @@ RUN = ["--method", "dsebo", "--D", "40", "--d-e", "4", "--d-h", "12", "--budget"
 
 
 @pytest.mark.slow
+@pytest.mark.packaging
 @pytest.mark.timeout(1500)
 def test_it_is_installed_whole_and_used(tmp_path: Path) -> None:
     environment, empty = tmp_path / "environment", tmp_path / "empty"
