@@ -1,4 +1,4 @@
-"""The paper's own sweeps and one of ours, and small versions of each for a classroom."""
+"""The paper's own sweeps and two of ours, and small versions of each for a classroom."""
 
 from __future__ import annotations
 
@@ -37,19 +37,15 @@ def _both(
     budget: int,
     small_text: str,
     small_axes: dict[str, list[Any]] | None = None,
+    optimizer: dict[str, Any] | None = None,
 ) -> tuple[Preset, Preset]:
     """The paper's, and a small one with that budget: of the same axes unless some are given."""
-    small = _preset(f"{key}-small", f"{title}, small", small_text, budget, small_axes or axes)
-    return _preset(key, title, text, PAPER_BUDGET, axes), small
+    small = _preset(f"{key}-small", f"{title}, small", small_text, budget, small_axes or axes, optimizer)
+    return _preset(key, title, text, PAPER_BUDGET, axes, optimizer), small
 
 
 def _preset(
-    key: str,
-    title: str,
-    text: str,
-    budget: int,
-    axes: dict[str, list[Any]],
-    optimizer: dict[str, Any] | None = None,
+    key: str, title: str, text: str, budget: int, axes: dict[str, list[Any]], optimizer: dict[str, Any] | None
 ) -> Preset:
     base: dict[str, Any] = {"objective": {"D": 1000}, "budget": budget}
     base |= {} if optimizer is None else {"optimizer": optimizer}
@@ -101,19 +97,13 @@ PRESETS: tuple[Preset, ...] = (
         "Waiting for the slopes, or growing steadily: both on four functions, with 220 evaluations.",
         {"variant": ["paper", "adaptive"], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
     ),
-    _preset(
+    *_both(
         "embeddings",
         "Several embeddings",
-        "Several embeddings share the first tenth of the evaluations, and the best one goes on: does it pay?",
-        PAPER_BUDGET,
         {"embeddings": [1, 2, 4], "function": list(PAPER_FUNCTIONS)},
-        {"variant": "adaptive"},
-    ),
-    _preset(
-        "embeddings-small",
-        "Several embeddings",
-        "One, two or four embeddings to begin with, on four functions, with 300 evaluations.",
+        "Several embeddings share the first tenth of the evaluations, and the best one goes on: does it pay?",
         300,
+        "One, two or four embeddings to begin with, on four functions, with 300 evaluations.",
         {"embeddings": [1, 2, 4], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
         {"variant": "adaptive"},
     ),

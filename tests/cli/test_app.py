@@ -176,7 +176,7 @@ def test_systemd_takes_the_documented_service(tmp_path: Path) -> None:
     analyze = shutil.which("systemd-analyze")
     if analyze is None:
         pytest.skip("systemd is not installed: the service cannot be checked.")
-    documented = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "class.md").read_text(), re.DOTALL)
+    documented = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "teaching.md").read_text(), re.DOTALL)
     assert documented
     words = documented[1].replace("/srv/dsebo/.venv/bin/dsebo", f"{sys.executable} -m dsebo")
     assert CliRunner().invoke(app, ["app", "--class", "--no-browser", "--help"]).exit_code == 0

@@ -158,17 +158,21 @@ def test_every_setting_can_be_named() -> None:
     assert set(sweepable()) == {*config_flags(), "method"} - {"seed"}
 
 
-def test_presets_are_the_papers_sweeps_and_one_of_ours() -> None:
+def test_presets_are_the_papers_sweeps_and_two_of_ours() -> None:
     by_key = {preset.key: preset for preset in PRESETS}
-    assert len(by_key) == len(PRESETS) == 10
-    full = {key: by_key[key].spec.axes[0].values for key in ("beta", "d_h", "c", "d_e", "variant")}
+    assert len(by_key) == len(PRESETS) == 12
+    full = {
+        key: by_key[key].spec.axes[0].values for key in ("beta", "d_h", "c", "d_e", "variant", "embeddings")
+    }
     assert full == {
         "beta": (1, 4, 8, 12, 16, 24, 32),
         "d_h": (60, 80, 100, 120),
         "c": (0.1, 1, 2, 3, 4, 5),
         "d_e": (10, 30, 50, 70, 90),
         "variant": ("paper", "adaptive"),
+        "embeddings": (1, 2, 4),
     }
+    assert len({preset.title for preset in PRESETS}) == len(PRESETS)  # a list tells them apart by it
     for preset in PRESETS:
         config = preset.spec.planned()[0].config
         assert config.objective.D == 1000

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from typing import Any
@@ -421,11 +422,8 @@ def test_an_interrupted_run_is_resumed_to_the_same_history(store: Store) -> None
 def test_ten_failures_in_a_row_end_the_run_as_failed(
     store: Store, manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Runner, x: Any) -> float:
-        self.last_error = "ValueError: no"
-        return float("nan")
-
-    monkeypatch.setattr(Runner, "_evaluate", broken)
+    failure = float("nan"), "ValueError: no"
+    monkeypatch.setattr(sys.modules[Runner.__module__], "evaluate_once", lambda objective, x: failure)
     run_id = manager.launch(small(budget=50))[0]
     row = wait_state(store, run_id, "failed")
     assert row.n_done == 10
