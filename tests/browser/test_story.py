@@ -174,6 +174,9 @@ def test_the_charts_stand_at_the_same_place_whatever_the_run(
         badge = page.locator(".st-key-run-head .stMarkdownBadge").bounding_box()
         controls = page.locator(".st-key-run-head .st-key-controls").bounding_box()
         assert badge["x"] + badge["width"] <= controls["x"]  # a long name does not hide the state
+        assert page.evaluate(
+            "(b => b.scrollWidth <= b.clientWidth)(document.querySelector('.stMarkdownBadge'))"
+        )
         places.append({name: box[1:] for name, box in page.evaluate(PLACES).items()})
     for place in places:
         assert place == places[0]
