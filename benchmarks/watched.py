@@ -25,7 +25,7 @@ from benchmarks.server import FLAGS, ROOT, Server
 from dsebo.store.store import Store
 from dsebo.transfer.figures import browser as chromium
 
-SEEDS = (1, 2, 3)
+SEEDS = (31, 32, 33)  # not those of the bundled runs, which the page would offer instead
 BUDGET = 500
 POLL = 0.02  # seconds between two looks into the store
 BEFORE = {"the tab closed": "1.3 to 1.7", "one browser": "2.4", "30 browsers": "1.78 to 2.4 of one browser"}

@@ -62,16 +62,32 @@ def log_expected_improvement(best: float) -> Score:
 
 def log_improvement(u: Array) -> Array:
     """log h(u), h(u) = phi(u) + u Phi(u), without underflow (Ament et al. 2023)."""
-    from scipy.special import erfcx, log_ndtr
+    is_far = u < -1.0
+    if is_far.all():
+        return _far_improvement(u)
+    if not is_far.any():
+        return _near_improvement(u)
+    return np.where(is_far, _far_improvement(np.minimum(u, -1.0)), _near_improvement(np.maximum(u, -1.0)))
 
-    v = np.minimum(u, -1.0)
-    tail = np.sqrt(np.pi / 2.0) * -v * erfcx(-v / np.sqrt(2.0))  # |u| Phi(u) / phi(u), below 1
+
+def _far_improvement(u: Array) -> Array:
+    """For u up to -1."""
+    from scipy.special import erfcx
+
+    tail = np.sqrt(np.pi / 2.0) * -u * erfcx(-u / np.sqrt(2.0))  # |u| Phi(u) / phi(u), below 1
     # 1 - tail tends to 1 / u^2 and cancels where u is far out.
-    far = np.where(v < -1e3, -2.0 * np.log(-v), np.log1p(-np.minimum(tail, 1.0 - 1e-15)))
-    w = np.maximum(u, -1.0)
-    phi = np.exp(-0.5 * w**2 - LOG_ROOT_2PI)
-    near = np.log(phi + w * np.exp(log_ndtr(w)))
-    return np.where(u < -1.0, -0.5 * v**2 - LOG_ROOT_2PI + far, near)
+    far = np.where(u < -1e3, -2.0 * np.log(-u), np.log1p(-np.minimum(tail, 1.0 - 1e-15)))
+    value: Array = -0.5 * u**2 - LOG_ROOT_2PI + far
+    return value
+
+
+def _near_improvement(u: Array) -> Array:
+    """For u from -1."""
+    from scipy.special import log_ndtr
+
+    phi = np.exp(-0.5 * u**2 - LOG_ROOT_2PI)
+    value: Array = np.log(phi + u * np.exp(log_ndtr(u)))
+    return value
 
 
 # -- one step of Bayesian optimization --------------------------------------------------------------

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -98,13 +98,19 @@ def _exp(x: Array) -> Array:
     return x
 
 
-def squared_distances(a: Array, b: Array) -> Array:
-    """(m, n) squared Euclidean distances of the rows of a (m, d) and b (n, d)."""
+def squared_distances(a: Array, b: Array, b_squares: Array | None = None) -> Array:
+    """(m, n) squared Euclidean distances of the rows of a (m, d) and b (n, d), whose squares may be known."""
     r2 = a @ b.T
     r2 *= -2.0
-    r2 += np.einsum("ij,ij->i", a, a)[:, None]
-    r2 += np.einsum("ij,ij->i", b, b)[None, :]
+    r2 += squares(a)[:, None]
+    r2 += squares(b) if b_squares is None else b_squares
     return np.maximum(r2, 0.0, out=r2)
+
+
+def squares(a: Array) -> Array:
+    """(m,) the squared lengths of the rows of a (m, d)."""
+    lengths: Array = np.einsum("ij,ij->i", a, a)
+    return lengths
 
 
 def inverse_and_logdet(K: Array) -> tuple[Array, float]:
@@ -132,6 +138,11 @@ class Factorised:
     mean: float
     weights: Array  # (n,)
     inverse: Array  # (n, n)
+
+    @cached_property
+    def squares(self) -> Array:
+        """(n,) of the scaled data, which every look at the acquisition needs."""
+        return squares(self.scaled)
 
 
 def factorised(
@@ -323,7 +334,8 @@ class Surrogate:
     def posterior(self, z: Array) -> tuple[Array, Array]:
         """Mean and variance of the function at z (m, d), in the units of y."""
         gp = self.now
-        k, _ = correlation(self.settings.kernel, squared_distances(z / gp.lengthscale, gp.scaled))
+        r2 = squared_distances(z / gp.lengthscale, gp.scaled, gp.squares)
+        k, _ = correlation(self.settings.kernel, r2)
         k *= gp.outputscale
         variance = gp.outputscale - np.einsum("ij,ij->i", k @ gp.inverse, k)
         shift, scale = self._scale
@@ -339,7 +351,7 @@ class Surrogate:
         """An acquisition at z (m, d) in standardised units, and its gradient (m, d)."""
         gp = self.now
         scaled = z / gp.lengthscale
-        k, dk = correlation(self.settings.kernel, squared_distances(scaled, gp.scaled))
+        k, dk = correlation(self.settings.kernel, squared_distances(scaled, gp.scaled, gp.squares))
         k *= gp.outputscale
         V = k @ gp.inverse
         variance = gp.outputscale - np.einsum("ij,ij->i", V, k)

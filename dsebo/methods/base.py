@@ -213,7 +213,6 @@ class MethodConfig(Frozen, ABC):
     """A method's settings. Its fields are what a form shows; `build` makes its optimizer."""
 
     label: ClassVar[str]  # its name for people
-    arithmetic: ClassVar[int] = 1  # raised when a history changes, or a default: see `config_hash`
     family: ClassVar[Family] = "Methods"  # the list in which it is offered
     offered: ClassVar[tuple[dict[str, Any], ...]] = ()  # by a race, besides its defaults
     coefficients: ClassVar[Coefficients] = NOT_MEASURED  # what a run costs
@@ -221,6 +220,11 @@ class MethodConfig(Frozen, ABC):
     fork_keeps: ClassVar[Mapping[str, str] | None] = None
 
     method: str = ""  # each method gives a field `method: Literal["name"] = "name"`
+
+    @property
+    def arithmetic(self) -> int:
+        """Raised when a history changes, or a default: see `config_hash`."""
+        return 1
 
     @abstractmethod
     def build(self, D: int, budget: int, seed: int) -> Optimizer:

@@ -144,12 +144,17 @@ class DseboConfig(SearchConfig):
         "lengthscales": "common",
         "least_noise": 1e-6,
         "most_data": 500,
-        "refit_every": 0.05,
+        "refit_every": 0.1,
         "restarts": 2,
         "raw_samples": 30,
         "local_samples": 30,
-        "acq_iterations": 20,
+        "acq_iterations": 12,
     }
+
+    @property
+    def arithmetic(self) -> int:
+        """2 for `adaptive`: it was fitted more often, and its acquisition followed for longer, in 1."""
+        return 2 if self.variant == "adaptive" else 1
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
