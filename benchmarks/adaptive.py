@@ -5,6 +5,7 @@
     python -m benchmarks.adaptive elsewhere   functions and settings that nothing was chosen on
     python -m benchmarks.adaptive large       D = 10 000
     python -m benchmarks.adaptive stop        the last dimension with 45 pairs of probes, d_e = 10, 30 and 60
+    python -m benchmarks.adaptive nearest     2000 evaluations, with the 500 nearest data and with all
     python -m benchmarks.adaptive scaling     seconds of a step at n = 500 ... 10 000, with the exponent
     python -m benchmarks.adaptive steps       the same in a minute: n random data are told, 26 steps follow
     python -m benchmarks.adaptive speed       500 evaluations beside variant = paper, CPU seconds
@@ -62,6 +63,7 @@ class Cell:
     setting: str
     optimizer: dict[str, Any]
     objective: dict[str, Any] = field(default_factory=dict)
+    budget: int = 500
 
 
 def cells(table: str) -> list[Cell]:
@@ -78,6 +80,9 @@ def cells(table: str) -> list[Cell]:
     if table == "stop":
         names, asked = ("sphere", "rosenbrock", "michalewicz"), ADAPTIVE | {"probes": 45}
         return [Cell("probes", asked, {"name": f, "d_e": d_e}) for f in names for d_e in (10, 30, 60)]
+    if table == "nearest":
+        models = {"500 nearest": ADAPTIVE, "all data": ADAPTIVE | {"most_data": 0}}
+        return [Cell(name, settings, {"name": "sphere"}, 2000) for name, settings in models.items()]
     unseen = [{"name": name} for name in ("styblinski-tang", "rotated-quadratic", "alpine")]
     changed: list[dict[str, Any]] = [{"d_e": 10}, {"d_e": 60}, {"coordinates": "random"}]
     noisy = [{**f, "noise": _one_percent(f)} for f in six]
@@ -91,7 +96,14 @@ def _one_percent(objective: dict[str, Any]) -> float:
     return float(f"{0.01 * f(np.random.default_rng(0).uniform(-1, 1, (1000, f.dimension))).std():.3g}")
 
 
-SEEDS = {"ablation": "11-20", "report": "21-30,1-10", "large": "21-23", "stop": "21-30", "elsewhere": "21-30"}
+SEEDS = {
+    "ablation": "11-20",
+    "report": "21-30,1-10",
+    "large": "21-23",
+    "stop": "21-30",
+    "elsewhere": "21-30",
+    "nearest": "11-15",
+}
 
 
 def known() -> pd.DataFrame:
@@ -111,8 +123,8 @@ def run_missing(table: str, seeds: list[int], functions: set[str], settings: set
             if not asked or (table, cell.setting, objective, seed) in done:
                 continue
             began = process_time()
-            config = {"objective": cell.objective, "optimizer": cell.optimizer, "seed": seed}
-            best, d = _end(RunConfig.parse(config), until_told=table == "stop")
+            parts = {"objective": cell.objective, "optimizer": cell.optimizer, "budget": cell.budget}
+            best, d = _end(RunConfig.parse({**parts, "seed": seed}), until_told=table == "stop")
             took = round(process_time() - began, 1)
             row = pd.DataFrame([(table, cell.setting, objective, seed, best, d, took)])
             row.to_csv(RESULTS, mode="a", header=False, index=False)
@@ -146,6 +158,12 @@ def show(table: str) -> None:
         _worth(rows)
     if table == "stop":
         _stops(rows)
+    if table == "nearest":
+        by_seed = rows.pivot_table(index="seed", columns="setting", values="best").dropna()
+        ratios = np.log((by_seed["500 nearest"] / by_seed["all data"]).to_numpy())
+        print(
+            f"\nlog-ratios {ratios.round(3).tolist()}, median {np.median(ratios):.3f} (wanted: 0.05 or less)"
+        )
 
 
 def _worth(rows: pd.DataFrame) -> None:
