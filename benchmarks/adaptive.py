@@ -211,7 +211,12 @@ def scaling(until: int) -> None:
                 flush=True,
             )
     exponent = np.polyfit(np.log(marks), np.log(spent), 1)[0]
-    print(f"a step grows as n^{exponent:.2f}; slowest of all {max(steps):.2f} s (CPU)")
+    print(f"a step grows as n^{exponent:.2f}; slowest of all {max(steps):.2f} s (CPU); {_megabytes():.0f} MB")
+
+
+def _megabytes() -> float:
+    """The most that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def steps() -> None:
@@ -236,9 +241,8 @@ def steps() -> None:
             optimizer.tell(candidate, float(objective(candidate.x[None])[0]))
             taken.append(process_time() - began)
         spent.append(float(np.mean(taken)))
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
-            f"n = {n}: {1e3 * spent[-1]:.1f} ms a step, slowest {max(taken):.2f} s, {memory:.0f} MB",
+            f"n = {n}: {1e3 * spent[-1]:.1f} ms a step, slowest {max(taken):.2f} s, {_megabytes():.0f} MB",
             flush=True,
         )
     print(f"a step grows as n^{np.polyfit(np.log(marks), np.log(spent), 1)[0]:.2f}")

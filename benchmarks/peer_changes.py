@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dsebo.gp.surrogate import Surrogate
+from dsebo.methods.alebo import ALEBO
+from dsebo.methods.base import stream
 from dsebo.methods.baxus import BAxUS
 from dsebo.methods.sbo_se import SBOSE
 from dsebo.paper.tables import PAPER_FUNCTIONS
@@ -39,6 +41,13 @@ def stages_for(evaluations: int) -> Callable[[BAxUS], None]:
     return prepare
 
 
+def half_as_far(optimizer: ALEBO) -> None:
+    """ALEBO's random points with half its b, where hardly a draw is outside: nearer to the centre."""
+    b, polytope = optimizer.design[1] / 2.0, optimizer.polytope
+    draws = polytope.uniform(optimizer.config.n_init, b, stream(optimizer.seed, 1))
+    optimizer._design = polytope.pulled(draws), b, 1.0
+
+
 def start_at_ln_2(optimizer: SBOSE) -> None:
     """SBO-SE's fits start at GPyTorch's usual lengthscale, not at √D."""
     optimizer.gp = Surrogate(replace(optimizer.gp.settings, lengthscale_start=0.6931))
@@ -48,13 +57,22 @@ TEN = tuple(range(1, 11))
 BEST_OF_2000: dict[str, Any] = {"raw_samples": 2000, "local_samples": 0, "acq_iterations": 0}
 BEST_OF_20 = {**BEST_OF_2000, "raw_samples": 20}
 FEW_STARTS = {"raw_samples": 20, "local_samples": 0}  # as optimize_acqf is often called
+NO_MODEL = "no model: 500 random points"
 LN_2 = "fits start at ℓ = ln 2, no samples around the best points"
 SIZED = "stages sized for 50 evaluations"
 BANDITS = ("c-ucb", "epsilon-greedy", "ucb-e", "thompson", "expectation")
 
 EXPERIMENTS = (
-    Experiment("alebo", "no model: 500 random points of its polytope", {"n_init": 500}, PAPER_FUNCTIONS),
-    Experiment("rducb", "no model: 500 random points", {"n_init": 500}, PAPER_FUNCTIONS),
+    *(
+        Experiment("alebo", f"{NO_MODEL} of its polytope{words}", settings, PAPER_FUNCTIONS, TEN, {}, prepare)
+        for words, settings, prepare in (
+            ("", {"n_init": 500}, None),
+            (", d = 50", {"n_init": 500, "d": 50}, None),
+            (", with half its b", {"n_init": 500}, half_as_far),
+            (", with half its b, d = 50", {"n_init": 500, "d": 50}, half_as_far),
+        )
+    ),
+    Experiment("rducb", NO_MODEL, {"n_init": 500}, PAPER_FUNCTIONS, TEN),
     Experiment(
         "vaebo", "z in ±d, as in the authors' file", {"z_box": 30.0}, ("griewank", "rosenbrock"), (1,)
     ),

@@ -207,12 +207,6 @@ class Hyper:
         return cls(flat[:D].copy(), flat[D:-1].copy(), float(flat[-1]))
 
 
-def _upper(u: Array, pairs: tuple[Indices, Indices]) -> Array:
-    """(n (n - 1) / 2,) squared differences of one variable."""
-    difference = u[pairs[0]] - u[pairs[1]]
-    return np.asarray(difference * difference)
-
-
 class SumOfParts:
     """K and the gradient of the likelihood, one part after the other: all e_i at once would be 2 GB."""
 
@@ -220,6 +214,7 @@ class SumOfParts:
         self.U, self.target, self.forest = U, target, forest
         n = len(U)
         self.pairs = np.triu_indices(n, 1)
+        self.times = np.arange(n - 1, -1, -1)  # how often each point is the first of a pair
         self.columns = np.ascontiguousarray(U.T)
 
     def _parts(self) -> list[tuple[int, ...]]:
@@ -231,16 +226,28 @@ class SumOfParts:
 
     def _correlation(self, hyper: Hyper, part: tuple[int, ...]) -> tuple[Array, list[Array]]:
         """(its correlations above the diagonal, the squared scaled differences of its variables)."""
-        scaled = [np.exp(-2.0 * hyper.lengthscale[i]) * _upper(self.columns[i], self.pairs) for i in part]
-        exponent = scaled[0] if len(scaled) == 1 else scaled[0] + scaled[1]
-        return np.exp(-0.5 * exponent), scaled
+        scaled = [self._scaled(hyper, i) for i in part]
+        exponent = scaled[0].copy() if len(scaled) == 1 else scaled[0] + scaled[1]
+        exponent *= -0.5
+        return np.exp(exponent, out=exponent), scaled
+
+    def _scaled(self, hyper: Hyper, i: int) -> Array:
+        """(n (n - 1) / 2,) squared differences of one variable, in units of its lengthscale."""
+        u = self.columns[i]
+        r2 = np.repeat(u, self.times)  # one array all through: new ones took most of the time
+        r2 -= u.take(self.pairs[1])
+        r2 *= r2
+        r2 *= np.exp(-2.0 * hyper.lengthscale[i])
+        return r2
 
     def _covariance(self, hyper: Hyper) -> Array:
         n = len(self.U)
         above, diagonal = np.zeros(len(self.pairs[0])), float(np.exp(hyper.noise))
         for part in self._parts():
             v = self.variance(hyper, part)
-            above += v * self._correlation(hyper, part)[0]
+            k = self._correlation(hyper, part)[0]
+            k *= v
+            above += k
             diagonal += v
         K = np.zeros((n, n))
         K[self.pairs] = above
@@ -397,6 +404,9 @@ class RDUCB(Optimizer):
             f"{int(sizes.max())} variables. β = {beta:.2g}; {levels} levels; the bound of the point is "
             f"{float(value[0]):.3g}."
         )
+        assert self.hyper is not None
+        strongest = np.argsort(-self.hyper.variance, kind="stable")[:3]
+        text += f" All fits so far give most to {', '.join(f'x{i}' for i in strongest)}."
         members = tuple(tuple(sorted(int(i) for i in forest.edges[k])) for k in most)
         weights = tuple(float(s) for s in spread[most])
         return [StructureChanged(t, forest.trees, members, weights, (), text)]

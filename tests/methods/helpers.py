@@ -55,3 +55,9 @@ def left_over(
     """
     runs = [play(make(seed), function, steps)[1] for seed in (1, 2, 3)]
     return float(np.median([min(values) / min(values[:start]) for values in runs]))
+
+
+def slopes_at(function: Callable[[Array], float], x: Array, step: float = 1e-5) -> Array:
+    """The gradient by differences to both sides, good to about 1e-8 of what the function is."""
+    ways = step * np.eye(x.size)
+    return np.array([(function(x + way) - function(x - way)) / (2.0 * step) for way in ways])

@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
 from dsebo.events import StructureChanged
+from dsebo.methods import rducb
 from dsebo.methods.base import Array
 from dsebo.methods.rducb import Forest, Hyper, SumOfParts, pass_messages, random_forest
-from tests.methods.helpers import left_over, optimizer_of, play, sphere
+from tests.methods.helpers import left_over, optimizer_of, play, slopes_at, sphere
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,21 @@ def test_the_covariance_is_the_sum_over_the_parts() -> None:
     np.testing.assert_allclose(model.factorise(hyper)[0] @ K, np.eye(9), atol=1e-9)
 
 
+def test_the_covariance_is_gpytorchs_additive_kernel() -> None:
+    import torch
+    from gpytorch.kernels import RBFKernel, ScaleKernel
+
+    model, hyper = small()
+    there = torch.zeros(9, 9, dtype=torch.float64)
+    for part in PARTS:
+        one = ScaleKernel(RBFKernel(ard_num_dims=len(part), active_dims=part)).double()
+        one.base_kernel.lengthscale = torch.from_numpy(np.exp(hyper.lengthscale[list(part)]))
+        one.outputscale = torch.tensor(np.sqrt(np.exp(2.0 * hyper.variance[list(part)]).sum()))
+        there = there + one(torch.from_numpy(model.U)).to_dense().detach()
+    noisy = there.numpy() + np.exp(-3.0) * np.eye(9)
+    np.testing.assert_allclose(model.factorise(hyper)[0] @ noisy, np.eye(9), atol=1e-9)
+
+
 def test_the_parts_means_add_up_to_that_of_the_sum() -> None:
     model, hyper = small()
     inverse, weights = model.factorise(hyper)
@@ -91,8 +106,33 @@ def test_the_parts_means_add_up_to_that_of_the_sum() -> None:
 def test_gradients_are_those_of_finite_differences() -> None:
     model, hyper = small()
     flat, centre = hyper.flat(), Hyper.start(5, 4).flat()
-    difference = approx_fprime(flat, lambda v: model.log_posterior(v, centre)[0], 1e-6)
-    np.testing.assert_allclose(model.log_posterior(flat, centre)[1], difference, rtol=1e-4, atol=1e-4)
+    difference = slopes_at(lambda v: model.log_posterior(v, centre)[0], flat)
+    np.testing.assert_allclose(model.log_posterior(flat, centre)[1], difference, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("grid", "levels"), [(4, 1), (16, 2), (150, 4), (1000, 5)])
+def test_zooming_ends_at_one_value_of_the_grid(
+    grid: int, levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Array] = []
+
+    def choose(forest: Forest, singles: Array, pairs: Array) -> tuple[Array, float]:
+        return np.full(forest.D, 2), 0.0  # the third quarter, whatever the scores
+
+    def scores(self: SumOfParts, hyper: Hyper, known: object, points: Array, beta: float) -> object:
+        tried.append(points)
+        return np.zeros((5, 4)), np.zeros((len(self.forest.edges), 4, 4)), None
+
+    monkeypatch.setattr(rducb, "pass_messages", choose)
+    monkeypatch.setattr(SumOfParts, "scores", scores)
+    optimizer = optimizer_of("rducb", 5, n_init=2, grid=grid)
+    asked, _, _ = play(optimizer, sphere(0.5), 3)
+    assert len(tried) == levels
+    low = sum(2 * 0.25**level for level in range(1, levels + 1))
+    u = (asked[-1].x + 1.0) / 2.0
+    assert np.all((low <= u) & (u <= low + 0.25**levels))
+    assert 0.25**levels <= 1.0 / grid < 0.25 ** (levels - 1)  # no level too many
+    np.testing.assert_allclose(u, tried[-1][:, 2])
 
 
 def test_no_point_is_asked_twice_and_the_event_has_the_forest() -> None:
@@ -103,6 +143,8 @@ def test_no_point_is_asked_twice_and_the_event_has_the_forest() -> None:
     assert told[0].t == 5
     assert {event.parts for event in told} == {8}
     assert all(len(part) == 2 for part in told[-1].members)
+    strongest = int(np.argmax(optimizer.hyper.variance))
+    assert f"All fits so far give most to x{strongest}, " in told[-1].text
 
 
 def test_a_sum_of_single_variables_is_minimised() -> None:
