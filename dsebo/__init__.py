@@ -4,7 +4,6 @@ from dsebo import Problem, RunConfig, conclude, minimize, run
 """
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -31,24 +30,12 @@ if TYPE_CHECKING:
     from dsebo.objectives.own import Problem
     from dsebo.run import run
 
-_HOMES = {  # imported when they are asked for: a command's help, or a class's 40 tabs, need none of them
-    "DSEBO": "dsebo.methods.dsebo",
-    "Problem": "dsebo.objectives.own",
-    "Result": "dsebo.minimize",
-    "RunConfig": "dsebo.config",
-    "conclude": "dsebo.analysis.conclusions",
-    "minimize": "dsebo.minimize",
-    "run": "dsebo.run",
-    "show": "dsebo.notebook",
-    "watch": "dsebo.notebook",
-}
-
 
 class _Facade(ModuleType):
     """`dsebo.run` and `dsebo.minimize` are functions: importing their modules must not put those here."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _HOMES or not isinstance(value, ModuleType):
+        if name not in __all__ or not isinstance(value, ModuleType):
             super().__setattr__(name, value)
 
 
@@ -56,9 +43,30 @@ sys.modules[__name__].__class__ = _Facade
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    """Imported when it is asked for: a command's help, or a class's 40 tabs, need none of them."""
+    value: Any
+    match name:
+        case "DSEBO":
+            from dsebo.methods.dsebo import DSEBO as value
+        case "Problem":
+            from dsebo.objectives.own import Problem as value
+        case "Result":
+            from dsebo.minimize import Result as value
+        case "RunConfig":
+            from dsebo.config import RunConfig as value
+        case "conclude":
+            from dsebo.analysis.conclusions import conclude as value
+        case "minimize":
+            from dsebo.minimize import minimize as value
+        case "run":
+            from dsebo.run import run as value
+        case "show":
+            from dsebo.notebook import show as value
+        case "watch":
+            from dsebo.notebook import watch as value
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
     return value
 
 

@@ -233,7 +233,7 @@ class Problems:
 
 @cache
 def _processes(without: str) -> Processes:
-    return Processes(f"{__name__}:Problems", (), {"NPY_DISABLE_CPU_FEATURES": without})
+    return Processes(Problems, (), {"NPY_DISABLE_CPU_FEATURES": without})
 
 
 @cache

@@ -277,7 +277,7 @@ def sent_to_processes(f: Callable[[Array], Any], workers: int) -> Processes:
         pickled = cloudpickle.dumps(f)
     except Exception as error:  # whatever the function holds may refuse, in its own way
         raise ConfigError(f"f cannot be sent to a process: {type(error).__name__}: {error}.") from None
-    return Processes(f"{__name__}:SentCaller", (sys.path, pickled), most=workers)
+    return Processes(SentCaller, (sys.path, pickled), most=workers)
 
 
 _offered: dict[str, Offered] | None = None
@@ -303,7 +303,7 @@ def offer(source: Source) -> str:
     if problem.name in taken:
         raise ConfigError(must("name", "one that no other function has", problem.name))
     arguments = (source.place, source.bounds, source.D)
-    pool = Processes(f"{__name__}:Caller", arguments, most=source.workers) if source.workers else None
+    pool = Processes(Caller, arguments, most=source.workers) if source.workers else None
     lower, upper = problem.limits
     text = hashlib.sha256(source.file.read_bytes())
     text.update(repr((problem.name, lower.tolist(), upper.tolist())).encode())

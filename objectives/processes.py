@@ -6,7 +6,6 @@ Such a process is `serve`: it reads pickles from its parent, and ends with it.
 from __future__ import annotations
 
 import atexit
-import importlib
 import os
 import pickle
 import selectors
@@ -16,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from pathlib import Path
@@ -39,7 +38,7 @@ class Processes:
     """As many processes as calls are under way at once, each with its own copy of an object.
 
     Args:
-        maker: `module:name` of what makes the object; it is called with `arguments`.
+        maker: What makes the object, of a module's top level; it is called with `arguments`.
         arguments: Plain values.
         environment: What is set for the processes besides, over what this one has.
         most: How many there may be; further calls wait. None: as many as there are calls.
@@ -47,7 +46,7 @@ class Processes:
 
     def __init__(
         self,
-        maker: str,
+        maker: Callable[..., Any],
         arguments: tuple[Any, ...],
         environment: Mapping[str, str] | None = None,
         most: int | None = None,
@@ -225,8 +224,7 @@ def serve() -> None:
     while length := asked.read(_LENGTH.size):
         first, arguments = pickle.loads(asked.read(_LENGTH.unpack(length)[0]))
         if made is None:
-            module, _, name = first.partition(":")
-            worked, made = _made(getattr(importlib.import_module(module), name), arguments)
+            worked, made = _made(first, arguments)
             _write(answers, (worked, None if worked else made))
             made = made if worked else None
         else:

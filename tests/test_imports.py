@@ -65,17 +65,11 @@ def imported(tree: ast.AST, package: str) -> set[str]:
     return names
 
 
-def strings_imported(tree: ast.AST) -> list[str]:
-    """Modules of dsebo that are imported by a name in a string."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args)
-    names = {"import_module", "__import__"}
-    found = []
-    for call in calls:
-        function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        first = call.args[0]
-        if function in names and isinstance(first, ast.Constant) and within(str(first.value), "dsebo"):
-            found.append(str(first.value))
-    return found
+def imports_by_string(tree: ast.AST) -> bool:
+    """Whether a module is imported by a name that is made or handed on at run time."""
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return not used.isdisjoint({"import_module", "__import__", "run_module", "run_path"})
 
 
 def test_imports_go_down_the_layers() -> None:
@@ -96,7 +90,8 @@ def test_imports_go_down_the_layers() -> None:
                 wrong.append(f"{name} imports {other}")
             if within(name, "objectives") and within(other, "dsebo"):
                 wrong.append(f"{name} imports {other}")
-        wrong += [f"{name} imports {other} by a string" for other in strings_imported(tree)]
+        if imports_by_string(tree) and name != "objectives":  # which only gives its modules another name
+            wrong.append(f"{name} imports by a string")
     assert not wrong, "\n".join(wrong)
 
 

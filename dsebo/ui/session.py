@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import threading
-import time
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode, urljoin
@@ -63,15 +62,23 @@ def get_ready() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _load_engine() -> None:
-    threading.Thread(target=_import_engine, name="dsebo-imports", daemon=True).start()
+    """No daemon: where a process ends in the middle of torch's import, C++ aborts it."""
+    import concurrent.futures.process  # noqa: F401  what torch imports of it cannot begin while a process ends
+
+    threading.Thread(target=_import_engine, name="dsebo-imports", daemon=False).start()
 
 
 def _import_engine() -> None:
-    """Then, once these have come, see how fast this machine is."""
     import botorch.models
     import botorch.test_functions  # noqa: F401
 
-    time.sleep(QUIET_SECONDS)
+    later = threading.Timer(QUIET_SECONDS, _measure)
+    later.daemon = True
+    later.start()
+
+
+def _measure() -> None:
+    """See how fast this machine is."""
     try:
         if _manager is not None:
             measure_once(_manager.store)
