@@ -17,6 +17,8 @@ import click
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import memory_uploaded_file_manager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.starlette import App
 from streamlit.web.bootstrap import load_config_options
 from streamlit.web.cli import configurator_options, main
@@ -33,7 +35,22 @@ from dsebo.settings import Settings
 from dsebo.ui import front, session
 
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"
+MOST_UPLOADS = 20  # that wait at a time, each for its "Import it"
 _log = logging.getLogger(__name__)
+
+
+class Uploads(memory_uploaded_file_manager.MemoryUploadedFileManager):
+    """What was uploaded and not yet imported: a session's newest file, of so many sessions.
+
+    Streamlit keeps all that a session has ever sent, and anyone can send without a page.
+    """
+
+    def add_file(self, session_id: str, file: UploadedFileRec) -> None:
+        """Keep it, and let go of the session's earlier one, or of who has waited longest."""
+        self.remove_session_files(session_id)
+        while len(self.file_storage) >= MOST_UPLOADS:
+            self.remove_session_files(next(iter(self.file_storage)))
+        super().add_file(session_id, file)
 
 
 @main.command("run")  # in place of Streamlit's own
@@ -45,6 +62,7 @@ def run(script: Path, **options: Any) -> None:
     load_config_options(options)
     sys.argv = [str(script)]  # what Streamlit finds its settings and pages beside
     given = {name.replace("_", "."): value for name, value in options.items() if value not in (None, ())}
+    memory_uploaded_file_manager.MemoryUploadedFileManager = Uploads  # type: ignore[misc]
     App(script, routes=front.routes(_base()), lifespan=_get_ready).run(config=given)
 
 
