@@ -112,6 +112,8 @@ def _options(settings: Settings, port: int) -> list[str]:
     shipped = tomllib.loads((SCRIPT.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     own = {"server.port": port, "server.address": settings.address, "server.headless": True}
     own["server.maxUploadSize"] = settings.import_limits.upload_mb  # also of what no page asked for
+    if settings.mode == "class":
+        own["server.fileWatcherType"] = "none"  # an update of dsebo must not change a class under way
     files = raise_open_files()  # the server inherits it
     if files is not None and files < ENOUGH_FILES:
         own["server.disconnectedSessionTTL"] = KEPT_SECONDS
