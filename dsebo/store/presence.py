@@ -52,7 +52,7 @@ class Presence:
         copy = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
             old = _still_open(self._identity)
-            if old is not None and not old.stat().st_nlink:  # it was not moved: its folder may be gone for good
+            if old is not None and not old.stat().st_nlink:  # deleted, not moved: with its folder, it may be
                 copy.parent.mkdir(parents=True, exist_ok=True)
             self._copy_to(copy)
             with closing(sqlite3.connect(copy)) as source:

@@ -5,11 +5,13 @@ python -m dsebo.ui.serve run app.py
 """
 
 import logging
+import signal
 import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -63,7 +65,10 @@ def run(script: Path, **options: Any) -> None:
     sys.argv = [str(script)]  # what Streamlit finds its settings and pages beside
     given = {name.replace("_", "."): value for name, value in options.items() if value not in (None, ())}
     memory_uploaded_file_manager.MemoryUploadedFileManager = Uploads  # type: ignore[misc]
-    App(script, routes=front.routes(_base()), lifespan=_get_ready).run(config=given)
+    try:
+        App(script, routes=front.routes(_base()), lifespan=_get_ready).run(config=given)
+    except KeyboardInterrupt:  # the way to end it
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @asynccontextmanager
@@ -72,7 +77,21 @@ async def _get_ready(app: App) -> AsyncIterator[None]:
     here = f"{LOOPBACK if host == EVERYWHERE else host}:{config.get_option('server.port')}{_base()}"
     visit = threading.Thread(target=_visit, args=(f"ws://{here}/_stcore/stream",), daemon=True)
     visit.start()
+    _end_once()
     yield
+
+
+def _end_once() -> None:
+    """Ctrl-C comes from the terminal and from `dsebo app`, which cannot know that: the second would cut
+    short what the first has begun."""
+    first = signal.getsignal(signal.SIGINT)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if callable(first):
+            first(number, frame)
+
+    signal.signal(signal.SIGINT, end)
 
 
 def _base() -> str:
