@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.runs_proof.classroom import a_class, files
+from benchmarks.runs_proof.classroom import a_class, files, tabs
 from benchmarks.runs_proof.costs import keeping, memory, prediction, speed, writers
 from benchmarks.runs_proof.deaths import disk, kill, lockouts, restarts
 from benchmarks.runs_proof.hostile import fuzz, imports
@@ -21,6 +21,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "lockouts": lockouts,
     "disk": disk,
     "class": a_class,
+    "tabs": tabs,
     "files": files,
     "imports": imports,
     "fuzz": fuzz,

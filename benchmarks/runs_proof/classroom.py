@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import time
-import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks.browsers import Browser
 from dsebo.config import RunConfig
@@ -17,7 +22,7 @@ from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
-from tests.processes import anywhere, dsebo, free_port, start
+from tests.processes import answers, anywhere, dsebo, free_port, start
 from tests.small import small, wait_for, wait_state
 
 
@@ -85,37 +90,99 @@ def _watch(store: Store, students: dict[str, _Student]) -> None:
     time.sleep(0.05)
 
 
+def tabs(folder: Path) -> None:
+    """The same class at the dashboard, a tab for each, beside 18 owners whose large runs are at work."""
+    port, code = free_port(), "c" * 10
+    (folder / "class.toml").write_text(
+        f'mode = "class"\nslots = 2\njoin_code = "{code}"\nlecturer_token = "{"t" * 16}"\n'
+    )
+    with _dashboard(folder, port, "class.toml") as server:
+        for number in range(18):
+            script = _Tab(port, f"join={code}&D=20000&d_h=200&budget=300&seed={1 + number}")
+            script.open()
+            script.press("Launch")
+            assert not script.said, script.said
+        began = time.monotonic()
+        with ThreadPoolExecutor(40) as pool:
+            students = list(pool.map(partial(_student, port, code, began), range(40)))
+        words = Path(f"/proc/{server}/status").read_text()
+        most = int(re.findall(r"VmHWM:\s*(\d+) kB", words)[0]) * 1024 / 1e6
+    joined = max(student.since for student in students) - began
+    waited = sorted(student.first_point for student in students)
+    longest = max(student.longest for student in students)
+    print(
+        f"tabs: 40 students joined and launched in {joined:.0f} s; their pages showed a first point after "
+        f"{waited[20]:.1f} s in the median and {waited[-1]:.1f} s at most (limit 5 s), {longest:.1f} s at "
+        f"most without a new one (limit 10 s), none refused; at most {most:.0f} MB (limit 2000 MB)"
+    )
+    assert joined < 60
+    assert waited[-1] < 5
+    assert longest < 10
+    assert most < 2000
+
+
+class _Tab(Browser):
+    """It reads from a run's page how many evaluations are done."""
+
+    n_done = 0
+
+    def _note(self, answer: Any) -> None:
+        super()._note(answer)
+        part = answer.delta.new_element.bidi_component
+        if part.component_name == "live_status" and (done := re.search(rb"(\d+) of 60 eval", part.bytes)):
+            self.n_done = int(done[1])
+
+
+def _student(port: int, code: str, began: float, number: int) -> _Student:
+    """Joins, launches, and watches to the end."""
+    time.sleep(max(0.0, began + 1.2 * number - time.monotonic()))
+    tab = _Tab(port, f"join={code}&function=sphere&D=1000&budget=60&seed={number + 1}")
+    tab.open()
+    pressed = time.monotonic()
+    tab.press("Launch")
+    assert not tab.said, tab.said
+    student, last = _Student(time.monotonic()), pressed
+    while student.n_done < 60:
+        tab.refresh()
+        now = time.monotonic()
+        assert now < began + 300, "a student's run has not ended"
+        if tab.n_done > student.n_done:
+            student.n_done, student.longest = tab.n_done, max(student.longest, now - last)
+            student.first_point, last = student.first_point or now - last, now
+        time.sleep(tab.every or 0.1)
+    tab.close()
+    return student
+
+
 FILES, LOADS = 256, 120
 
 
 def files(folder: Path) -> None:
     """120 quick page loads where 256 files may be open, and no more can be asked for."""
     port, pages = free_port(), ("learn", "", "experiments", "paper")
-    env = {**anywhere(), "DSEBO_DB": f"sqlite:///{folder}/runs.db", "DSEBO_SETTINGS": f"{folder}/none.toml"}
     (folder / "none.toml").touch()
-    words = ["prlimit", f"--nofile={FILES}:{FILES}", *dsebo("app", "--port", str(port), "--no-browser")]
-    app = start(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(lambda: _answers(port), 60)
-        children = Path(f"/proc/{app.pid}/task/{app.pid}/children").read_text().split()
-        most = 0
+    most = 0
+    with _dashboard(folder, port, "none.toml", "prlimit", f"--nofile={FILES}:{FILES}") as server:
         for number in range(LOADS):
             browser = Browser(port, page=pages[number % len(pages)])
             browser.open()
             assert not browser.said, browser.said
             browser.close()
-            most = max(most, len(os.listdir(f"/proc/{children[0]}/fd")))
-    finally:
-        app.terminate()
-        app.wait(30)
+            most = max(most, len(os.listdir(f"/proc/{server}/fd")))
     print(
         f"files: {LOADS} page loads with {FILES} open files allowed, none refused; at most {most} were open"
     )
 
 
-def _answers(port: int) -> bool:
+@contextmanager
+def _dashboard(folder: Path, port: int, settings: str, *before: str) -> Iterator[int]:
+    """`dsebo app` with these settings; the number of its server's process."""
+    env = {**anywhere(), "DSEBO_DB": f"sqlite:///{folder}/runs.db", "DSEBO_SETTINGS": f"{folder}/{settings}"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    app = start([*before, *dsebo("app", "--port", str(port), "--no-browser")], env=env, **quiet)
     try:
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5)
-    except OSError:
-        return False
-    return True
+        wait_for(lambda: answers(port), 60)
+        yield int(Path(f"/proc/{app.pid}/task/{app.pid}/children").read_text().split()[0])
+    finally:
+        app.terminate()
+        app.wait(30)

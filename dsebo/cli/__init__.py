@@ -28,6 +28,8 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command's name."""
         any_given = bool(args)
+        if any("\x00" in word for word in args):  # no shell lets one through, and no file has it in its name
+            _refuse("An argument must not have a null byte in it.")
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:

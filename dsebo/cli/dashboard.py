@@ -69,7 +69,7 @@ def app_command(
             probe.bind((address, port))
         except OSError as error:
             refuse(f"port = {port} cannot be used: {error.strerror}. Another one: --port {port + 1}.")
-    command = [sys.executable, "-m", "dsebo.ui.serve", "run", str(SCRIPT), *_options(address, port)]
+    command = [sys.executable, "-m", "dsebo.ui.serve", "run", str(SCRIPT), *_options(settings, port)]
     # Its pages are found beside the script; dsebo is found where this process found it.
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     # The web server would believe any proxy on this machine: it is told which ones the settings name.
@@ -107,10 +107,13 @@ def _offered(function: str | None, open_to_all: bool, **called: Any) -> str:
     return f"/?function={quote(offer_function(function, **called))}"
 
 
-def _options(address: str, port: int) -> list[str]:
+def _options(settings: Settings, port: int) -> list[str]:
     """The shipped settings as options: Streamlit reads its file only from the working folder and home."""
     shipped = tomllib.loads((SCRIPT.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    own = {"server.port": port, "server.address": address, "server.headless": True}
+    own = {"server.port": port, "server.address": settings.address, "server.headless": True}
+    own["server.maxUploadSize"] = settings.import_limits.upload_mb  # also of what no page asked for
+    if settings.mode == "class":
+        own["server.fileWatcherType"] = "none"  # an update of dsebo must not change a class under way
     files = raise_open_files()  # the server inherits it
     if files is not None and files < ENOUGH_FILES:
         own["server.disconnectedSessionTTL"] = KEPT_SECONDS

@@ -24,6 +24,7 @@ from dsebo.store.leases import Lease, one_launch_at_a_time
 from dsebo.store.records import event_row, fork_point_row
 from dsebo.store.restoring import Data, check_matrix, read_data
 from dsebo.store.rows import RunRow
+from dsebo.store.schema import IMPORTED, RUN
 from dsebo.store.store import Store
 from dsebo.store.writing import NewRuns, new_row
 from dsebo.threads import one_thread
@@ -199,6 +200,7 @@ def _shared(connection: Connection, fork: NewFork) -> dict[str, Any]:
         "d": fork.d,
         "minimum": row.minimum,
         "at_centre": row.at_centre,
+        "source": IMPORTED if row.imported else RUN,  # what it shares is still what a file says
     }
 
 

@@ -51,6 +51,9 @@ class Presence:
         """Have all that the old file held at the path again. Nobody writes to the store meanwhile."""
         copy = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
+            old = _still_open(self._identity)
+            if old is not None and not old.stat().st_nlink:  # deleted, not moved: with its folder, it may be
+                copy.parent.mkdir(parents=True, exist_ok=True)
             self._copy_to(copy)
             with closing(sqlite3.connect(copy)) as source:
                 held = count(source.execute("SELECT count(*) FROM run").fetchone()[0], "run")

@@ -121,6 +121,7 @@ BAD = [
     "runs --limit 0",
     "runs --limit 99999999999999999999",
     "runs --limit many",
+    "runs --search a\x00b",
     "runs --db FOLDER",
     "runs --db BINARY",
     "runs --db oracle://host/name",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager as Kept
 from streamlit.testing.v1 import AppTest
 
 from dsebo.config import parse_flat
@@ -153,3 +154,23 @@ def test_seeds_are_added_until_chance_can_be_excluded(
     assert not at.exception
     assert children == [experiment]
     assert "4 of 12 runs finished" in said(at) or "4 of 12" in at.get("progress")[0].proto.text
+
+
+def test_what_was_uploaded_is_not_kept(
+    finished: Callable[..., str], manager: RunManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, left = json.loads(export_json(manager.store, [finished()])), []
+    whole["runs"][0]["config"]["seed"] += 1
+    forget = Kept.remove_session_files
+
+    def forget_and_look(kept: Kept, session_id: str) -> None:
+        forget(kept, session_id)
+        left.append(dict(kept.file_storage))
+
+    monkeypatch.setattr(Kept, "remove_session_files", forget_and_look)
+    at = open_page("experiments")
+    at.file_uploader[0].upload("runs.json", json.dumps(whole).encode()).run()
+    button(at, "Import it").click().run()
+    assert not at.exception
+    assert manager.store.count_runs() == 2
+    assert left == [{}]

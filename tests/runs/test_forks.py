@@ -83,6 +83,16 @@ def test_a_fork_with_nothing_changed_is_bit_for_bit_its_parent(store: Store, par
         assert row.seconds == pytest.approx(float(store.evaluations(fork)["seconds"].sum()))
 
 
+def test_a_fork_of_what_was_imported_is_no_result_either(store: Store, parent: str) -> None:
+    whole = json.loads(export_json(store, [parent]))
+    worse = next(one for one in whole["runs"][0]["evaluations"] if one["y"] > one["best"])
+    worse["y"] += 1.0
+    imported = import_bytes(store, json.dumps(whole).encode(), "forged.json")[0]
+    fork = forked(store, imported, convergences(store, imported)[-1])
+    assert store.get_run(fork).state_words == "finished, imported"
+    assert not store.get_run(forked(store, parent, convergences(store, parent)[-1])).imported
+
+
 def test_a_stored_fork_is_what_its_config_gives_from_nothing(store: Store, parent: str) -> None:
     first, second, *_ = convergences(store, parent)
     fork = forked(store, parent, first, decide=7, changes={"beta": 6, "targets": "centred"}, budget=34)

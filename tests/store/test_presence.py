@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -111,6 +112,16 @@ def test_a_folder_that_is_away_is_waited_for(store: Store, tmp_path: Path) -> No
     os.rename(tmp_path.with_name("elsewhere"), folder)
     assert store.get_run(run_id).n_done == 3
     assert store.incidents() == []
+
+
+def test_a_folder_that_is_deleted_is_made_again(tmp_path: Path) -> None:
+    store = Store.open(str(tmp_path / "deep" / "folder" / "runs.db"))
+    run_id = finished(store, small(budget=3, method="random"))
+    shutil.rmtree(tmp_path / "deep")
+    assert store.get_run(run_id).n_done == 3
+    assert "was written back" in store.incidents()[0]
+    assert file_of(store).is_file()
+    store.close()
 
 
 def test_dsebo_runs_says_it(store: Store) -> None:

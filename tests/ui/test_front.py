@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from streamlit import file_util
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from dsebo.config import RunConfig
 from dsebo.runs.data import read_run
 from dsebo.store.store import Store
 from dsebo.transfer.examples import bundled_run, import_bundled
-from dsebo.ui import front, live, session
+from dsebo.ui import front, live, serve, session
 from dsebo.ui.learn import opening
 from dsebo.ui.run import start
 
@@ -110,3 +111,14 @@ def test_plotly_waits_to_be_called() -> None:
     assert source.startswith("window.dseboPlotly = (() => {")
     assert "this, (() => {" in source  # in brackets: compiled while the page is fetched
     assert source.rstrip().endswith("})));\n});")
+
+
+def test_of_what_anyone_uploads_only_the_newest_files_are_kept() -> None:
+    kept = serve.Uploads("/upload")
+    for number in range(3 * serve.MOST_UPLOADS):
+        for name in "ab":
+            kept.add_file(f"session {number}", UploadedFileRec(name, "x.json", "", b"x"))
+    assert list(kept.file_storage) == [
+        f"session {n}" for n in range(2 * serve.MOST_UPLOADS, 3 * serve.MOST_UPLOADS)
+    ]
+    assert all(list(files) == ["b"] for files in kept.file_storage.values())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsebo.experiments.child import start_child
 from dsebo.experiments.limits import experiment_check
@@ -126,9 +127,15 @@ def upload(store: Store) -> None:
             table.choose(saved.ids)
         except StoreError as error:
             st.session_state["upload refused"] = str(error)
-        # An uploader of another key: the server forgets the file, whatever came of it.
+        _give_memory_back()  # whatever came of it
         st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
         st.rerun()
+
+
+def _give_memory_back() -> None:
+    """Streamlit would keep what was uploaded as long as the browser's session."""
+    if (context := get_script_run_ctx()) is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)
 
 
 # --- runs that go on ----------------------------------------------------------------------------
