@@ -17,7 +17,7 @@ from dsebo.config import BARE, FUNCTION, METHODS, RunConfig, flat_config, parse_
 from dsebo.objectives import kind_of
 from dsebo.objectives.fields import ConfigError, FieldSpec
 from dsebo.parsing import OF_LAUNCH, launch_fields
-from dsebo.text import function_name, method_name, plain, typeset, value_text
+from dsebo.text import function_name, method_name, plain, symbol, typeset, value_text
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import field_input
 from dsebo.ui.live import live_chart
@@ -181,7 +181,7 @@ class Form:
                         partial(self._chosen, spec.name) if brings else None,
                     )
                     if sentence := (errors or {}).get(spec.name):
-                        st.caption(f":red[{plain(sentence)}]")
+                        st.caption(f":red[{refusal_words(sentence)}]")
 
     def _chosen(self, name: str) -> None:
         """A choice that other settings follow: those that are its own begin with their defaults."""
@@ -207,6 +207,13 @@ def field_errors(error: str, names: Iterable[str]) -> dict[str, str]:
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     matches = re.finditer(rf"\b({known}) must be .*?\(got [^)]*\)\.", error)
     return {match[1]: match[0] for match in matches}
+
+
+def refusal_words(refusal: str) -> str:
+    """Why a form cannot be launched, in its own terms: symbols as its labels have them, empty fields."""
+    named = re.sub(r"\b(\w+)(?= must be )", lambda name: symbol(name[1]), refusal)
+    words = typeset(named.replace("(got None)", "(it is empty)"))
+    return plain(re.sub(r"\d{5,}", lambda digits: f"{int(digits[0]):,}".replace(",", "\u00a0"), words))
 
 
 def choose_preset(titles: Mapping[str, str], matching: str | None, own: str, key: str, load: Any) -> None:

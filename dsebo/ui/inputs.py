@@ -18,7 +18,7 @@ from dsebo.ui import session
 
 BANDS: dict[BandKind, str] = {"mean": "Mean ± std", "median": "Median, quartiles"}
 EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number means
-LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δd_min": r"\Delta d_{\min}"}
+LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δ": r"\Delta "}
 Thing = TypeVar("Thing")
 Answer = TypeVar("Answer")
 MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page
@@ -155,7 +155,13 @@ def _step(spec: FieldSpec) -> float:
 
 def _label(spec: FieldSpec) -> str:
     """The paper's symbol, then the plain word."""
-    symbol = LATEX.get(spec.symbol, spec.symbol)
-    if not symbol or (symbol.isalpha() and len(symbol) > 1):
+    if not spec.symbol or (spec.symbol.isascii() and spec.symbol.isalpha() and len(spec.symbol) > 1):
         return spec.label
-    return f"${symbol}$ {spec.label[0].lower()}{spec.label[1:]}"
+    return f"${_tex(spec.symbol)}$ {spec.label[0].lower()}{spec.label[1:]}"
+
+
+def _tex(symbol: str) -> str:
+    """`Δd_min` for a formula: all that stands below stands below."""
+    letters, _, below = symbol.partition("_")
+    main = "".join(LATEX.get(letter, letter) for letter in letters)
+    return main if not below else rf"{main}_{below}" if len(below) == 1 else rf"{main}_{{\text{{{below}}}}}"

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dsebo.config import parse_flat
 from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
+from dsebo.text import typeset
 from dsebo.ui import session
 from objectives.fields import must
 from tests.pages.conftest import components, open_page, said
@@ -105,7 +106,7 @@ def test_a_bad_link_shows_one_plain_sentence(link: dict[str, str], part: str) ->
 def test_what_does_not_fit_together_is_said_under_field_and_launch() -> None:
     at = open_page("run")
     field(at, "D").set_value(20).run()
-    sentence = must("d_e", "a whole number from 1 to D = 20", 30)
+    sentence = typeset(must("d_e", "a whole number from 1 to D = 20", 30))
     assert sentence in at.error[0].value.replace("\\", "")
     assert any(sentence in caption.value.replace("\\", "") for caption in at.caption)
     assert all(one.disabled for one in at.button if one.label == "Launch")
@@ -115,7 +116,10 @@ def test_an_emptied_field_is_not_filled_in() -> None:
     at = open_page("run")
     field(at, "beta").set_value(None).run()
     assert field(at, "beta").value is None
-    assert "beta must be" in at.error[0].value
+    for said_of_it in (at.error[0].value, next(one.value for one in at.caption if "must be" in one.value)):
+        assert (
+            "β must be a finite number above 0, at most 1\u00a0000\u00a0000 \\(it is empty\\)" in said_of_it
+        )
     assert button(at, "Launch").disabled
 
 
@@ -140,6 +144,10 @@ def test_what_takes_more_than_an_hour_is_asked_about(manager: RunManager) -> Non
     button(at, "Launch").click().run()
     assert "1 h 6 min" in at.warning[0].value  # at the speed that was chosen
     assert manager.store.count_runs() == 0
+    button(at, "Not now").click().run()
+    assert "Launch it all the same" not in labels(at)
+    button(at, "Launch").click().run()
+    assert "Launch it all the same" in labels(at)
     field(at, "budget").set_value(300).run()
     assert "Launch it all the same" not in labels(at)  # another setting, another question
 

@@ -26,6 +26,7 @@ from dsebo.ui.experiments import table
 from dsebo.ui.experiments.form import Draft, ExperimentForm
 from dsebo.ui.experiments.race_form import RACE
 from dsebo.ui.experiments.vary_form import VARY, preset_draft
+from dsebo.ui.form import refusal_words
 from dsebo.ui.inputs import card, facts_table
 
 FORMS: dict[str, ExperimentForm] = {form.key: form for form in (VARY, RACE)}
@@ -117,10 +118,10 @@ def _launch(form: ExperimentForm, draft: Draft) -> None:
         width="stretch",
         icon=":material/rocket_launch:",
         disabled=bool(refused),
-        help=refused[0] if refused else None,
+        help=refusal_words(refused[0]) if refused else None,
     )
     for sentence in refused:
-        st.error(plain(sentence))
+        st.error(refusal_words(sentence))
     if spec is None or planned is None or refused:
         return
     if pressed:

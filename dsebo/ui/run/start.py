@@ -19,7 +19,17 @@ from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
 from dsebo.store.rows import RunFilter
 from dsebo.text import about, duration, number, plain, size, typeset
 from dsebo.ui import links, session
-from dsebo.ui.form import Changes, Form, changed, choose_preset, complete, field_errors, link_of, to_config
+from dsebo.ui.form import (
+    Changes,
+    Form,
+    changed,
+    choose_preset,
+    complete,
+    field_errors,
+    link_of,
+    refusal_words,
+    to_config,
+)
 from dsebo.ui.inputs import card, facts_table, in_pairs
 from dsebo.ui.run import floors, timeline
 from dsebo.ui.run.watch import BESIDE, GHOST, watch
@@ -160,12 +170,12 @@ def show_form() -> tuple[Changes, RunConfig | None, bool, DeltaGenerator]:
         width="stretch",
         icon=":material/rocket_launch:",
         disabled=config is None,
-        help=plain(refusal) or None,
+        help=refusal_words(refusal) or None,
     )
     below = st.container(gap="small")
     with below:
         if config is None:
-            st.error(plain(refusal))
+            st.error(refusal_words(refusal))
         else:
             st.caption(_in_short(config, now))
             for warning in config.warnings():
@@ -213,16 +223,18 @@ def ask_first(config: RunConfig, changes: Changes, pressed: bool) -> bool:
     if question.run_id and st.button("Open that run", icon=":material/open_in_new:", type="primary"):
         st.session_state.pop("question")
         links.go("run", run=question.run_id)
-    if st.button("Launch it all the same", icon=":material/rocket_launch:"):
+    launched = st.button("Launch it all the same", icon=":material/rocket_launch:")
+    if launched or st.button("Not now"):
         st.session_state.pop("question")
-        return True
-    return False
+        if not launched:
+            st.rerun()
+    return launched
 
 
 def _question(config: RunConfig, changes: Changes) -> Question | None:
     own = config_hash(config)
     if why := why_ask(_seconds(config, changes), predict(config).memory_bytes):
-        return Question(own, why)
+        return Question(own, f"{why} Launch it?")
     if changes.get("speed") or changes.get("repeats", 1) > 1:  # it is to be seen, or is one of several
         return None
     same = RunFilter(states=["finished"], computed=True, hash=own)
