@@ -27,7 +27,7 @@ def f(x: np.ndarray) -> float:
 
 
 def choose(points: list[np.ndarray], values: list[float], d: int) -> np.ndarray:
-    """The z of [-1, 1]^d that BoTorch's model likes best; an older, shorter z is the same point with zeros."""
+    """The z of [-1, 1]^d that BoTorch's model likes best; a shorter, older z is padded with zeros."""
     Z = (torch.tensor(np.array([np.pad(z, (0, d - len(z))) for z in points])) + 1) / 2
     Y = torch.tensor(values, dtype=torch.float64)[:, None]
     model = SingleTaskGP(Z, Y)
