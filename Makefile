@@ -17,6 +17,7 @@ test: $(READY)
 
 proofs: $(READY)
 	$(BIN)/python -m pytest -n 3 --dist worksteal -m "slow and not packaging"
+	$(BIN)/python -m pytest -m packaging
 
 packaging: $(READY)
 	$(BIN)/python -m pytest -m packaging

@@ -40,8 +40,6 @@ class Server:
             str(self.port),
             "--server.address",
             "127.0.0.1",
-            "--server.fileWatcherType",
-            "none",
         ]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -7,6 +7,7 @@ A link that leads nowhere ends it with exit code 1.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -21,7 +22,7 @@ from typer.cli import get_docs_for_click
 import dsebo
 from dsebo.cli import app, load_command
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parent.resolve()
 ROOT = DOCS.parent
 COMMANDS = "<!-- commands -->"  # where they are put
 API = [
@@ -79,10 +80,17 @@ def broken_links(file: Path, text: str) -> list[str]:
     return wrong
 
 
-def page(title: str, text: str, names: dict[str, str]) -> str:
-    """A document as a page; links to other documents lead to their pages."""
+def page(title: str, text: str, names: dict[str, str], folder: Path) -> str:
+    """A document as a page of that folder; its links lead to other pages and to the files of the checkout."""
+
+    def placed(match: re.Match[str]) -> str:
+        target = (DOCS / match[1]).resolve()
+        if target.parent == DOCS:
+            return f'href="{target.stem}.html'
+        return f'href="{os.path.relpath(target, folder)}'
+
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
-    html = re.sub(r'href="([\w-]+)\.md(#[\w-]*)?"', r'href="\1.html\2"', html)
+    html = re.sub(r'href="(?!\w+:|#)([^"#]+)', placed, html)
     html = re.sub(r"<h([1-6])>(.*?)</h\1>", _with_anchor, html)
     menu = "".join(f'<a href="{name}.html">{escape(head)}</a>' for name, head in names.items())
     return (
@@ -100,7 +108,7 @@ def _with_anchor(match: re.Match[str]) -> str:
 
 def main() -> None:
     """Write all pages."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
+    folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build" / "docs"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     texts = {file: file.read_text(encoding="utf-8") for file in sorted(DOCS.glob("*.md"))}
@@ -110,7 +118,9 @@ def main() -> None:
     for file, text in texts.items():
         wrong += broken_links(file, text)
         whole = text.replace(COMMANDS, commands()) if COMMANDS in text else text
-        (folder / f"{file.stem}.html").write_text(page(names[file.stem], whole, names), encoding="utf-8")
+        (folder / f"{file.stem}.html").write_text(
+            page(names[file.stem], whole, names, folder), encoding="utf-8"
+        )
     if (DOCS / "pictures").is_dir():
         shutil.copytree(DOCS / "pictures", folder / "pictures")
     pdoc.render.configure(docformat="google", footer_text=f"dsebo {dsebo.__version__}")

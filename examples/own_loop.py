@@ -1,20 +1,24 @@
-"""A loop of one's own around `DSEBO.ask` and `tell`, as BoTorch users write it, with a look at its own model.
+"""A loop of one's own, with another model: DSEBO keeps the subspaces, a BoTorch model chooses the points.
 
     python examples/own_loop.py
 
-Each step asks for a point, evaluates it, and tells the value. Beside it a BoTorch model of all points so far
-is fitted in the subspace, to say how sure one is of the best value.
+`ask` gives a point of the subspace that is searched now. Any other z of it may be told in its place:
+DSEBO counts its value, keeps it, and says when the subspace grows.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import torch
+from botorch.acquisition import LogExpectedImprovement
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
+from botorch.optim import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
-from dsebo import DSEBO, RunConfig
+from dsebo import RunConfig
 
-D, BUDGET, LOOK_EVERY = 100, 24, 12
+D, BUDGET, START = 100, 24, 5
 
 
 def f(x: np.ndarray) -> float:
@@ -22,35 +26,43 @@ def f(x: np.ndarray) -> float:
     return float(np.sum((x[:3] - 0.3) ** 2))
 
 
+def choose(points: list[np.ndarray], values: list[float], d: int) -> np.ndarray:
+    """The z of [-1, 1]^d that BoTorch's model likes best; a shorter, older z is padded with zeros."""
+    Z = (torch.tensor(np.array([np.pad(z, (0, d - len(z))) for z in points])) + 1) / 2
+    Y = torch.tensor(values, dtype=torch.float64)[:, None]
+    model = SingleTaskGP(Z, Y)
+    likelihood = ExactMarginalLogLikelihood(model.likelihood, model)
+    fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": 30}})
+    gain = LogExpectedImprovement(model, best_f=Y.min(), maximize=False)
+    box = torch.tensor([[0.0] * d, [1.0] * d], dtype=torch.float64)
+    options = {"maxiter": 30}
+    chosen, _ = optimize_acqf(gain, box, q=1, num_restarts=2, raw_samples=32, options=options)
+    return 2 * chosen[0].numpy() - 1
+
+
 def main() -> None:
-    """Ask, evaluate, tell; now and then, what a model of one's own thinks of the best point."""
+    """Ask, choose, evaluate, tell."""
     torch.set_num_threads(1)  # a small model is quicker without others
-    settings = RunConfig.parse({"objective": {"D": D, "d_e": 3}, "budget": BUDGET}).optimizer
-    optimizer = settings.build(D, BUDGET, seed=1)
-    assert isinstance(optimizer, DSEBO)
+    torch.manual_seed(1)
+    growth = {"d_h": 15, "beta": 2, "alpha": 0.01}
+    config = RunConfig.parse({"objective": {"D": D, "d_e": 3}, "optimizer": growth, "budget": BUDGET})
+    optimizer = config.optimizer.build(D, BUDGET, seed=1)
     points: list[np.ndarray] = []
     values: list[float] = []
     for t in range(1, BUDGET + 1):
         candidate = optimizer.ask()
+        if t > START:
+            z = choose(points, values, len(candidate.z))
+            candidate = replace(candidate, z=z, x=optimizer.lift(z))
         y = f(candidate.x)
-        optimizer.tell(candidate, y)
+        told = optimizer.tell(candidate, y)
         points.append(candidate.z)
         values.append(y)
-        if t % LOOK_EVERY == 0:
-            d = max(map(len, points))
-            Z = (torch.tensor(np.array([np.pad(z, (0, d - len(z))) for z in points])) + 1) / 2
-            Y = torch.tensor(values, dtype=torch.float64)[:, None]
-            model = SingleTaskGP(Z, Y)
-            fit_gpytorch_mll(
-                ExactMarginalLogLikelihood(model.likelihood, model),
-                optimizer_kwargs={"options": {"maxiter": 50}},
-            )
-            best = int(np.argmin(values))
-            with torch.no_grad():
-                posterior = model.posterior(Z[best : best + 1])
-            deviation = posterior.variance.sqrt().item()
-            thought = f"{posterior.mean.item():.4f} ± {deviation:.4f}"
-            print(f"{t:3d}  d = {d:2d}  best {values[best]:.4f}  the model thinks {thought}")
+        for event in told.events:
+            print(event.text)
+    print(
+        f"best {min(values):.4f} after {BUDGET} evaluations; the first {START} had {min(values[:START]):.4f}"
+    )
 
 
 if __name__ == "__main__":

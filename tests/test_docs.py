@@ -167,6 +167,11 @@ def test_the_pages_are_built_with_every_command_and_the_api(tmp_path: Path) -> N
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    pages = list((tmp_path / "pages").glob("*.html"))
+    assert {page.stem for page in pages} == {file.stem for file in FILES}
+    for page in pages:
+        links = re.findall(r"""(?:href|src)=["'](?!\w+:|#)([^"'#]+)""", page.read_text())
+        assert [link for link in links if not (page.parent / link).exists()] == [], page.name
     terminal = (tmp_path / "pages" / "terminal.html").read_text()
     for words in ("dsebo sweep", "--d-h", "dsebo figure", "--points"):
         assert words in terminal

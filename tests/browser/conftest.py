@@ -94,8 +94,6 @@ def server(folder: Path, example: str) -> Iterator[str]:
         str(port),
         "--server.address",
         "127.0.0.1",
-        "--server.fileWatcherType",
-        "none",
     ]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)

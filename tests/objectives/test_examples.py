@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from dsebo.cli import app
 from objectives.own import Source, UserFunction
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -49,15 +51,6 @@ def test_the_optuna_study_says_its_best_value() -> None:
     assert f"examples/{script.name}" in script.read_text()
 
 
-@pytest.mark.slow
-def test_the_loop_of_ones_own_says_what_its_model_thinks() -> None:
-    script = EXAMPLES / "own_loop.py"
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=EXAMPLES.parent)
-    lines = done.stdout.splitlines()
-    assert [int(line.split()[0]) for line in lines] == [12, 24], done.stderr
-    assert all("the model thinks" in line for line in lines)
-
-
 def call(name: str, folder: Path, *words: str) -> str:
     """What an example prints, started in a folder of its own."""
     env = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}
@@ -66,6 +59,25 @@ def call(name: str, folder: Path, *words: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_by_itself_and_by_its_command(name: str, tmp_path: Path) -> None:
+    script, _, _ = name.partition(":")
+    assert "evaluations" in call(script, tmp_path)
+    commands = re.findall(r"^ *dsebo (run .*)$", (EXAMPLES / script).read_text(), flags=re.M)
+    for words in commands:
+        shown = CliRunner().invoke(app, [*words.split(), "--budget", "4", "--no-store"])
+        assert shown.exit_code == 0, shown.stderr
+
+
+@pytest.mark.slow
+def test_a_loop_of_ones_own_chooses_points_in_subspaces_that_grow(tmp_path: Path) -> None:
+    said = call("own_loop.py", tmp_path)
+    assert "stalled" in said
+    (found,) = re.findall(r"best (\S+) after 24 evaluations; the first 5 had (\S+)$", said, flags=re.M)
+    assert float(found[0]) < 0.2 * float(found[1])
 
 
 @pytest.mark.slow
