@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsebo.events import Converged, Evaluated, Event, Finished, Started
+from dsebo.events import Converged, Evaluated, Event, Finished, Probed, Started
 from dsebo.text import count, number, spelled
 
 Change = Mapping[str, Any]  # an `expanded` or `converged` event as the store keeps it
@@ -34,6 +34,7 @@ class Ending:
         reachable: The best value that is possible in a subspace, by its dimension, where computed.
         failed: How many evaluations gave no value.
         incumbent, expected: Where noise was declared: the evaluation with the least posterior mean, and that.
+        probed: How many dimensions are enough by probes, where there were any.
     """
 
     t: int
@@ -49,6 +50,7 @@ class Ending:
     failed: int = 0
     incumbent: int | None = None
     expected: float | None = None
+    probed: int | None = None
 
 
 def ending_of(
@@ -77,6 +79,7 @@ def ending_of(
         failed=failed,
         incumbent=last.get("incumbent"),
         expected=last.get("expected"),
+        probed=last.get("probed"),
     )
 
 
@@ -85,7 +88,7 @@ def conclude(events: Iterable[Event]) -> str:
 
     Empty where it was carried on and its beginning is not at hand.
     """
-    started, last, ended, changes, failed = None, None, None, [], 0
+    started, last, ended, probed, changes, failed = None, None, None, None, [], 0
     for event in events:
         if isinstance(event, Started):
             started = event
@@ -94,11 +97,14 @@ def conclude(events: Iterable[Event]) -> str:
             failed += event.failed
         elif isinstance(event, Converged):
             changes.append(event.to_json())
+        elif isinstance(event, Probed):
+            probed = event.most
         elif isinstance(event, Finished):
             ended = event
     if started is None or started.t or last is None:
         return ""
     evaluated = {"t": last.t, "best": last.best if math.isfinite(last.best) else None, "d": last.d}
+    evaluated["probed"] = probed
     if ended is not None:
         evaluated |= {"incumbent": ended.incumbent, "expected": ended.expected}
     config = started.config
@@ -146,6 +152,8 @@ def _growth(run: Ending) -> str:
     ended = f" and stopped because {stuck}" if stuck else ""
     if not stuck and last >= run.d_h:
         ended = f" and reached {LARGEST}"
+    elif not stuck and last == run.probed:
+        ended = f" and stopped because probes found {last} dimensions to be enough"
     text = f"The subspace grew from {first} to {last} in {spelled(len(grown), 'expansion')}{matter}{ended}."
     if grown[-1]["t"] >= run.t:
         text += f" The last expansion came with the last evaluation: nothing was tried at d = {last}."

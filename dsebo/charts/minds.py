@@ -166,8 +166,7 @@ def _agreement(events: Sequence[Event]) -> Rows:
 
 def _probed(events: Sequence[Event]) -> Rows:
     curvatures = sorted(events[-1]["curvatures"], reverse=True)
-    title = "Curvature along each pair of probes: the more alike, the more directions matter"
-    return [Bars(title, _numbers(curvatures), curvatures)]
+    return [Bars("Curvature along each pair of probes", _numbers(curvatures), curvatures)]
 
 
 def _region(events: Sequence[Event]) -> Rows:

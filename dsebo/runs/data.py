@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dsebo.analysis.conclusions import conclude_run, ending_of
-from dsebo.events import Finished, Started
+from dsebo.events import Finished, Probed, Started
 from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ACTIVE
@@ -92,7 +92,7 @@ class RunData:
         """What the run amounts to, with what was out of reach where the floor is known."""
         if not len(self.evaluations):
             return ""
-        last = {"t": self.t, "best": self.best, "d": self._last("d"), **self._incumbent()}
+        last = {"t": self.t, "best": self.best, "d": self._last("d"), **self._told()}
         floor = self.evaluations["floor"].iloc[-1] if "floor" in self.evaluations else None
         reachable = {} if pd.isna(floor) or last["d"] is None else {int(last["d"]): float(floor)}
         row, failed = self.row, int(self.evaluations["failed"].sum())
@@ -102,11 +102,11 @@ class RunData:
             )
         )
 
-    def _incumbent(self) -> dict[str, Any]:
-        """What the end of the run says where noise was declared."""
-        ends = (event for event in reversed(self.events) if event["event"] == Finished.kind)
-        ended: dict[str, Any] = next(ends, {})
-        return {name: ended.get(name) for name in ("incumbent", "expected")}
+    def _told(self) -> dict[str, Any]:
+        """What the end of the run says where noise was declared, and its probes, if any."""
+        last = {event["event"]: event for event in self.events}
+        ended, probed = last.get(Finished.kind, {}), last.get(Probed.kind, {})
+        return {**{name: ended.get(name) for name in ("incumbent", "expected")}, "probed": probed.get("most")}
 
     def until(self, t: int) -> RunData:
         """The run as it stood after evaluation t."""

@@ -81,6 +81,18 @@ def test_a_step_set_to_0_by_hand_is_not_the_strategys() -> None:
     assert "stopped because the step was set to 0 by hand" in text
 
 
+def test_probes_that_found_fewer_dimensions_to_be_enough_are_told(tmp_path: Path) -> None:
+    text = conclude_run(replace(RUN, changes=GROWN[:3], probed=28))
+    assert "matter) and stopped because probes found 28 dimensions to be enough." in text
+    assert "probes" not in conclude_run(replace(RUN, changes=GROWN[:3], probed=40))  # still on the way
+    store = Store.open(f"sqlite:///{tmp_path}/runs.db")
+    config = small(variant="adaptive", probes=4, d_l=15, d_h=30, budget=40)
+    text = dsebo.conclude(stored_run(config, store))
+    assert "because probes found" in text
+    assert text == read_run(store, store.list_runs()[0].id).conclusion
+    store.close()
+
+
 def test_what_would_have_let_it_grow() -> None:
     paper = {"d_h": 100, "min_step": 0}
     assert advice(change(200, 28, 28, 1), paper, 1000) == {"min_step": 1}
