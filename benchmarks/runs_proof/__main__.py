@@ -12,11 +12,12 @@ from pathlib import Path
 
 from benchmarks.runs_proof.classroom import a_class, files, tabs
 from benchmarks.runs_proof.costs import keeping, memory, prediction, speed, writers
-from benchmarks.runs_proof.deaths import disk, kill, lockouts, restarts
+from benchmarks.runs_proof.deaths import crashes, disk, kill, lockouts, restarts
 from benchmarks.runs_proof.hostile import fuzz, imports
 
 PARTS: dict[str, Callable[[Path], None]] = {
     "kill": kill,
+    "crashes": crashes,
     "restarts": restarts,
     "lockouts": lockouts,
     "disk": disk,

@@ -9,17 +9,23 @@ import signal
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+
 from benchmarks.browsers import Browser
 from benchmarks.server import Server
-from dsebo.experiments.records import create_experiment
+from dsebo.experiments.child import start_child
+from dsebo.experiments.records import create_experiment, get_experiment
+from dsebo.runs.commands import change
 from dsebo.runs.manager import RunManager
 from dsebo.runs.worker import resumed_run
 from dsebo.settings import Settings
+from dsebo.store import schema
 from dsebo.store.patience import WAITING
 from dsebo.store.store import Store
 from tests.experiments.helpers import InBackground, ThreadEngine, check_histories, spec
@@ -95,6 +101,75 @@ def _wait_for_evaluations(url: str, count: int, process: Any) -> None:
             break
         time.sleep(0.002)
     store.close()
+
+
+CRASHES = 10
+LINK = "function=sphere&D=50&d_e=5&d_l=2&d_h=20&beta=4&budget=150&speed=8&seed={}"
+
+
+def crashes(folder: Path) -> None:
+    """kill -9 of a dashboard with two runs, and of the process of a sweep, in turn; one button each time."""
+    url, chance, counts = f"sqlite:///{folder}/crashes.db", random.Random(1), Counter[str]()
+    store, server = Store.open(url), Server(str(folder), url)
+    server.wait()
+    browser = Browser(server.port)
+    browser.open()  # what comes with the package is in the store
+    before = store.count_runs()
+    for seed in (1, 2):
+        browser = Browser(server.port, LINK.format(seed))
+        browser.open()
+        browser.press("Launch")
+        assert not browser.said, browser.said
+    ids = [row.id for row in store.list_runs(limit=2)]
+    sweep = spec(seeds="1-30", budget=100)
+    sweep_id = create_experiment(store, sweep)
+    start_child(store, sweep_id)
+    for number in range(CRASHES):
+        time.sleep(chance.uniform(0.5, 2.5))
+        holder = _holder(store, sweep_id)
+        if number % 2 and holder is not None:
+            os.kill(holder, signal.SIGKILL)
+            counts["of the sweep"] += 1
+        else:
+            server.process.kill()
+            server.process.wait()
+            server = Server(str(folder), url)
+            server.wait()
+            counts["of the dashboard"] += 1
+        wait_for(lambda: _press(server.port, "Resume what was at work"), 60)  # noqa: B023
+    for run_id in ids:
+        change(store, run_id, speed=None)
+        wait_state(store, run_id, "finished", seconds=300)
+        assert history(store, run_id) == reference(store.config(run_id))
+    wait_for(lambda: get_experiment(store, sweep_id).state == "finished", 300)
+    check_histories(store, sweep)
+    assert store.count_runs() == before + len(ids) + sweep.total, "a run was lost or doubled"
+    server.close()
+    store.close()
+    said = ", ".join(f"{count} {whose}" for whose, count in counts.items())
+    print(
+        f"crashes: {CRASHES} kills -9, {said}; after one press each, 2 runs and a sweep of {sweep.total} "
+        "ended with identical histories, none lost, none doubled"
+    )
+
+
+def _holder(store: Store, experiment_id: str) -> int | None:
+    """The process that works on an experiment."""
+    table = schema.experiment.c
+    with store.read() as connection:
+        chosen = select(table.lease_pid).where(table.id == experiment_id, table.state == "running")
+        return connection.execute(chosen).scalar_one_or_none()
+
+
+def _press(port: int, words: str) -> bool:
+    """Whether the page of all runs had that button, and it was pressed."""
+    browser = Browser(port, page="experiments")
+    browser.open()
+    label = next((label for label in browser.buttons if label.startswith(words)), None)
+    if label is not None:
+        browser.press(label)
+    browser.close()
+    return label is not None
 
 
 HEAD = "| database | away | runs | sweep | histories | said | dashboard |\n" + "|---" * 7 + "|"

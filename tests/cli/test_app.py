@@ -83,6 +83,7 @@ def test_the_shipped_settings_are_handed_over() -> None:
     options = dict(zip(words[::2], words[1::2], strict=True))
     shipped: dict[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert options["--server.address"] == LOOPBACK
+    assert shipped["server"]["address"] == LOOPBACK  # for `streamlit run app.py`
     assert options["--server.port"] == "8600"
     assert options["--server.maxUploadSize"] == str(shipped["server"]["maxUploadSize"])
     words = _options(Settings(mode="class"), 8600)
