@@ -28,7 +28,7 @@ class SaasboConfig(BatchConfig, FullConfig):
     """SAASBO: few of all variables matter."""
 
     label = "SAASBO"
-    coefficients = Coefficients(n=5.51e7, n_D=6.71e4, n2_d=380, n3=184)
+    coefficients = Coefficients(n=4.87e7, n_D=9.61e4, n2_d=411, n3=156)
 
     method: Literal["saasbo"] = "saasbo"
     inference: Literal["map", "hmc"] = setting("map", "Inference")

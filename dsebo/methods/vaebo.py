@@ -44,7 +44,7 @@ class VaeboConfig(SubspaceConfig):
     """VAEBO: the subspace is learnt by an auto-encoder, from the points alone."""
 
     label = "VAEBO"
-    coefficients = Coefficients(n=5.69e7, n_D=6.05e3, n2_d=681)
+    coefficients = Coefficients(n=6.05e7, n_D=1.17e4)
     offered = ({"kl_weight": 0.0005},)
 
     method: Literal["vaebo"] = "vaebo"

@@ -20,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from streamlit import file_util
+from streamlit import config, file_util
 
 from dsebo.charts import theme
 from dsebo.config import RunConfig
@@ -28,7 +28,7 @@ from dsebo.runs.data import read_run
 from dsebo.store.store import Store
 from dsebo.transfer.examples import bundled_run, import_bundled
 from dsebo.transfer.figures import CSS_DPI, write_figure
-from dsebo.ui import live, session
+from dsebo.ui import links, live, session
 from dsebo.ui.learn import opening
 from dsebo.ui.run import start
 
@@ -49,6 +49,11 @@ PAPER = {  # what stands on paper, and what it is here
 PARTS = ("BidiComponent", "Html", "Button", "rehype-katex", "hastscript")  # Streamlit's, for what we show
 # Where a newcomer is led: without it the script runs once for the first address, only to lead on.
 TO_LEARN = '<script>history.replaceState(null, "", "learn" + location.search)</script>'
+# What Streamlit's code would otherwise find out by asking, one address after the other, before it connects.
+KNOWN = Template(
+    "<script>window.dseboPlaces = $places; window.__streamlit = {BACKEND_BASE_URL: location.origin + $base, "
+    "HOST_CONFIG: {allowedOrigins: $origins, useExternalAuthToken: false}}</script>"
+)
 NAME = "DSEBO explorer"
 ROOT = '<div id="root"></div>'  # where Streamlit draws
 
@@ -56,15 +61,15 @@ ROOT = '<div id="root"></div>'  # where Streamlit draws
 def routes(base: str) -> list[Route]:
     """The library, and the pages of the app at that path of the server."""
     session.has_no_file()
-    live.library_places = tuple(f"{base}/{name}" for name in live.library())
-    files = [Route(place, _file) for place in live.library_places]
-    return [*files, *(Route(f"{base}/{page}", _page) for page in (*WORDED, *OTHERS))]
+    live.library_places = {name: f"{base}/{file}" for name, file in live.library_files().items()}
+    files = [Route(place, _file) for place in live.library_places.values()]
+    return [*files, *(Route(f"{base}/{page}", _page) for page in (*WORDED, *OTHERS, *links.MOVED))]
 
 
 async def _file(request: Request) -> Response:
     """A file of the library, compressed once: Streamlit would do so for each who asks."""
     headers = {"Cache-Control": FOR_GOOD, "Content-Encoding": "gzip"}
-    data = await run_in_threadpool(_compressed, _last(request))
+    data = await run_in_threadpool(_compressed, _last(request).split("-")[0])
     return Response(data, media_type="text/javascript", headers=headers)
 
 
@@ -80,11 +85,13 @@ def _last(request: Request) -> str:
 async def _page(request: Request) -> Response:
     page, asked = _last(request), set(request.query_params) - {"join"}
     first = _first(page) if page in WORDED and not asked else ""
-    return HTMLResponse(_streamlit_page().replace(ROOT, ROOT + first), headers={"Cache-Control": "no-cache"})
+    base = request.url.path.rsplit("/", 1)[0]
+    body = _streamlit_page(base).replace(ROOT, ROOT + first)
+    return HTMLResponse(body, headers={"Cache-Control": "no-cache"})
 
 
 @cache
-def _streamlit_page() -> str:
+def _streamlit_page(base: str) -> str:
     """Streamlit's page with our name, which fetches at once what it would ask for one after the other."""
     folder = Path(file_util.get_static_dir())
     page = (folder / "index.html").read_text(encoding="utf-8")
@@ -93,12 +100,14 @@ def _streamlit_page() -> str:
         for name in _needed(folder / "static" / "js")
         if name not in page
     )
-    fetched = f"<script>window.dseboFetched = new Set({json.dumps(live.library_places)})</script>"
-    scripts = "".join(
-        f'<script async fetchpriority="low" src="{place}"></script>' for place in live.library_places
+    ours, plotly = live.library_places["dsebo"], live.library_places["plotly"]
+    origins = config.get_option("client.allowedOrigins")
+    known = KNOWN.substitute(
+        places=json.dumps(live.library_places), base=json.dumps(base), origins=json.dumps(origins)
     )
+    scripts = f'<script async fetchpriority="low" src="{ours}"></script><link rel="prefetch" href="{plotly}">'
     page = page.replace("<title>Streamlit</title>", f"<title>{NAME}</title>")
-    return page.replace("</head>", f"{parts}{fetched}{scripts}</head>")
+    return page.replace("</head>", f"{parts}{known}{scripts}</head>")
 
 
 def _needed(folder: Path) -> list[str]:

@@ -47,14 +47,11 @@ export default function () {
 
 _FETCH = """
 export default function ({ data }) {
-  window.dseboFetched = window.dseboFetched || new Set();
-  for (const place of data) {
-    if (window.dseboFetched.has(place)) continue;
-    window.dseboFetched.add(place);
-    const script = document.createElement("script");
-    script.src = place;
-    document.head.appendChild(script);
-  }
+  if (window.dseboPlaces) return;
+  window.dseboPlaces = data;
+  const script = document.createElement("script");
+  script.src = data.dsebo;
+  document.head.appendChild(script);
 }
 """
 
@@ -81,16 +78,16 @@ def plotly_js() -> str:
     return (files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
 
-# Where our own server (`ui.front`) has the library; empty where Streamlit serves the script by itself.
-library_places: tuple[str, ...] = ()
+# Where our own server (`ui.front`) has the library, by name; empty where Streamlit serves the script.
+library_places: dict[str, str] = {}
 
 
 @cache
 def library() -> dict[str, bytes]:
-    """Our code and plotly.js, by file: a name is another when what the file holds is.
+    """Our code and plotly.js, by name.
 
-    plotly.js is a function that is called when the first chart is drawn: it takes a second. The brackets
-    around it let the browser compile it beside everything else, as it then expects the call.
+    plotly.js is a function that our code fetches and calls for the first chart: it takes most of a second.
+    The brackets around it let the browser compile it beside everything else, as it then expects the call.
     """
     ours = [_read(name) for name in ("wire.js", "live_chart.js", "feed.js", "status.js", "symbols.js")]
     known = {"everywhere": explained(GLOSSARY), "section5": explained(SECTION_5)}
@@ -103,8 +100,12 @@ def library() -> dict[str, bytes]:
         "dsebo": "\n".join(["(function () {", theme.script(), glossary, *ours, "})();"]),
         "plotly": f"window.dseboPlotly = (() => {{\n{plotly}\n}});",
     }
-    contents = {name: source.encode() for name, source in sources.items()}
-    return {f"{name}-{hashlib.sha256(data).hexdigest()[:16]}.js": data for name, data in contents.items()}
+    return {name: source.encode() for name, source in sources.items()}
+
+
+def library_files() -> dict[str, str]:
+    """The library's files, by name: a file is called another when what it holds is another."""
+    return {name: f"{name}-{hashlib.sha256(data).hexdigest()[:16]}.js" for name, data in library().items()}
 
 
 @cache
@@ -125,19 +126,23 @@ def load() -> None:
     """Give the page its style, and its library: plotly.js and ours.
 
     The library are files that the browser fetches beside the page: as a component's own code it would
-    come before the first words, and take seconds to get through.
+    come before the first words, and take seconds to get through. Our own server's pages name them themselves.
     """
     with st.container(key="page-style"):
         st.html(f"<style>{_read('style.css')}</style>")
-    _component("library", js=_FETCH)(key="library", data=list(library_places or _as_media()), height=1)
+    if not library_places:
+        _component("library", js=_FETCH)(key="library", data=_as_media(), height=1)
 
 
-def _as_media() -> list[str]:
+def _as_media() -> dict[str, str]:
     """Give the library to Streamlit's own server; where it is."""
     files = runtime.get_instance().media_file_mgr
     base = st.get_option("server.baseUrlPath").strip("/")
-    places = [files.add(data, "text/javascript", name, name) for name, data in library().items()]
-    return [f"/{base}{place}" if base else place for place in places]
+    names = library_files()
+    places = {
+        name: files.add(data, "text/javascript", names[name], names[name]) for name, data in library().items()
+    }
+    return {name: f"/{base}{place}" if base else place for name, place in places.items()}
 
 
 def deny_not_found() -> None:

@@ -20,6 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsebo.store.errors import StoreAway
 from dsebo.store.patience import WAITING
 from dsebo.text import plain
+from dsebo.ui import live
 from dsebo.ui.live import by_timer, live_tick
 
 STILL_WATCHING = 15.0  # seconds after which a browser that has not asked again is gone
@@ -71,6 +72,20 @@ def _refresh(
     # Last: a button that was pressed has been reached by now.
     if seen[0].state != before.state or (seen[0].every is None) != (before.every is None):
         st.rerun()
+
+
+def draw_last(draw: Callable[[], None]) -> None:
+    """What a reader has to scroll to. Our own server sends a browser's first page without it, and then this,
+    as soon as the rest stands: else the browser would draw all of it before it shows a button."""
+    st.fragment(_draw_last)(draw)
+
+
+def _draw_last(draw: Callable[[], None]) -> None:
+    is_first = bool(live.library_places) and not by_timer() and "stands" not in st.session_state
+    st.session_state["stands"] = True
+    live_tick(0.0 if is_first else None, "last")
+    if not is_first:
+        draw()
 
 
 def wait_for_database(error: StoreAway) -> None:

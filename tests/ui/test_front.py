@@ -22,6 +22,7 @@ from dsebo.ui import front, live, serve, session
 from dsebo.ui.learn import opening
 from dsebo.ui.run import start
 
+STREAMLIT = Path(file_util.get_static_dir())
 Answer = tuple[dict[bytes, bytes], bytes]  # headers and body
 Get = Callable[[str], Answer]
 
@@ -29,7 +30,7 @@ Get = Callable[[str], Answer]
 @pytest.fixture
 def get(monkeypatch: pytest.MonkeyPatch) -> Iterator[Get]:
     """Asks a server that has the app under a path of its own, where nobody has run anything."""
-    monkeypatch.setattr(live, "library_places", ())
+    monkeypatch.setattr(live, "library_places", {})
     monkeypatch.setattr(session, "is_known_untouched", lambda: True)
     front._streamlit_page.cache_clear()
     app = Starlette(routes=front.routes("/base"))
@@ -72,22 +73,32 @@ def test_who_has_runs_is_not_led_to_the_lessons(get: Get, monkeypatch: pytest.Mo
 
 def test_the_library_is_fetched_once_for_good(get: Get) -> None:
     page = get("/base/paper")[1].decode()
-    for place, source in zip(live.library_places, live.library().values(), strict=True):
-        assert f'src="{place}"' in page
-        headers, body = get(place)
+    assert f'<script async fetchpriority="low" src="{live.library_places["dsebo"]}">' in page
+    assert f'<link rel="prefetch" href="{live.library_places["plotly"]}">' in page  # our code runs it later
+    for name, source in live.library().items():
+        headers, body = get(live.library_places[name])
         assert gzip.decompress(body) == source
         assert headers[b"content-encoding"] == b"gzip"
         assert b"immutable" in headers[b"cache-control"]
     assert get("/base/")[0][b"cache-control"] == b"no-cache"
 
 
+def test_streamlit_connects_without_asking_where_to(get: Get) -> None:
+    for page in "", "learn", "paper", "compare":
+        body = get(f"/base/{page}")[1].decode()
+        known = body.index('window.__streamlit = {BACKEND_BASE_URL: location.origin + "/base"')
+        assert known < body.index("</head>")
+    code = "".join(file.read_text(encoding="utf-8") for file in STREAMLIT.glob("static/js/index.*.js"))
+    for name in "BACKEND_BASE_URL", "HOST_CONFIG", "allowedOrigins", "useExternalAuthToken", "enableBypass":
+        assert name in code  # what it goes by, in this version
+
+
 def test_parts_of_streamlit_are_asked_for_at_once(get: Get) -> None:
-    folder = Path(file_util.get_static_dir())
     wanted = re.findall(
         r'rel="modulepreload" crossorigin href="\./(static/[^"]+)"', get("/base/")[1].decode()
     )
     assert len(set(wanted)) == len(wanted)
-    assert all((folder / name).is_file() for name in wanted)
+    assert all((STREAMLIT / name).is_file() for name in wanted)
     assert all(any(f"js/{part}." in name for name in wanted) for part in front.PARTS)
 
 
@@ -107,7 +118,7 @@ def test_the_picture_is_of_the_chart_that_takes_its_place(tmp_path: Path) -> Non
 
 
 def test_plotly_waits_to_be_called() -> None:
-    source = next(data.decode() for name, data in live.library().items() if name.startswith("plotly"))
+    source = live.library()["plotly"].decode()
     assert source.startswith("window.dseboPlotly = (() => {")
     assert "this, (() => {" in source  # in brackets: compiled while the page is fetched
     assert source.rstrip().endswith("})));\n});")

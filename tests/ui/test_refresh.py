@@ -38,3 +38,24 @@ def test_as_long_as_the_state_is_the_same_only_the_part_is_drawn(order: list[str
     look = Look("stands", "running", 0.5)
     refresh._refresh(lambda: look, order.append, [look])
     assert order == ["tick", "stands"]
+
+
+def test_a_browsers_first_page_has_what_is_out_of_sight_once_the_rest_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ticks: list[float | None] = []
+    drawn: list[str] = []
+    monkeypatch.setattr(refresh.st, "session_state", {})
+    monkeypatch.setattr(refresh, "live_tick", lambda every, key: ticks.append(every))
+
+    def run(by_timer: bool) -> tuple[float | None, int]:
+        monkeypatch.setattr(refresh, "by_timer", lambda: by_timer)
+        refresh._draw_last(lambda: drawn.append("below"))
+        return ticks[-1], len(drawn)
+
+    assert run(False) == (None, 1)  # not our own server: nobody is known to ask
+    refresh.st.session_state.clear()
+    monkeypatch.setattr(refresh.live, "library_places", {"dsebo": "/dsebo.js"})
+    assert run(False) == (0.0, 1)  # the first page: the browser asks at once
+    assert run(True) == (None, 2)
+    assert run(False) == (None, 3)  # any later page is drawn whole

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import streamlit as st
 
-from dsebo.lessons import load_lessons
+from dsebo.lessons import Lesson, load_lessons
 from dsebo.lessons.glossary import GLOSSARY
 from dsebo.text import typeset
 from dsebo.ui import links, session
 from dsebo.ui.inputs import card
 from dsebo.ui.learn import lesson_view, opening, theory_view
+from dsebo.ui.refresh import draw_last
 from dsebo.ui.run import start
 
 THEORY = "theory"
@@ -33,8 +35,13 @@ def show() -> None:
         links.say([f"There is no lesson {now.lesson!r}."])
     start.demonstration(opening.setting)
     opening.show()
+    draw_last(lambda: _below(list(lessons.values()), now))
+
+
+def _below(lessons: Sequence[Lesson], now: lesson_view.Asked) -> None:
+    """The lessons, the glossary and the theorem."""
     st.markdown("### Lessons: predict, then run, then see why")
-    lesson_view.show_list(list(lessons.values()), now)
+    lesson_view.show_list(lessons, now)
     with st.expander("Glossary: every symbol in a sentence"):
         _glossary()
     if card(

@@ -93,20 +93,40 @@ function update(chart) {
   chart.soon = setTimeout(() => draw(chart), Math.min(wait, 3000));
 }
 
-// plotly.js takes a second to begin: it waits until the rest of the page stands.
+// plotly.js takes most of a second to begin, in which nothing answers: it waits until the rest of the page
+// stands; where a picture stands for the chart also until the reader has had a moment to press something.
 const PAGE_BY = 5000; // ms after which it waits no longer for that
+const MOMENT = 1000;
+let plotlyBegan = false;
 const RUNNING = "[data-testid=stApp][data-test-script-state=running]";
 
 function beginPlotly() {
-  if (waiting.size > 1) return;
+  if (plotlyBegan) return;
+  plotlyBegan = true;
+  const began = performance.now();
+  let stood = 0;
+  const look = () => {
+    const now = performance.now();
+    if (!stood && (now - began > PAGE_BY || !document.querySelector(RUNNING))) stood = now;
+    const pictured = [...waiting].every((chart) => chart.host.childElementCount);
+    if (!stood || (pictured && now - stood < MOMENT)) return setTimeout(look, 20);
+    if (!window.dseboPlotly) return fetchPlotly(look);
+    requestIdleCallback(begin, { timeout: 400 });
+  };
   const begin = () => {
-    const stands = performance.now() > PAGE_BY || !document.querySelector(RUNNING);
-    if (!window.dseboPlotly || !stands) return setTimeout(begin, 20);
     if (!window.Plotly) window.dseboPlotly();
     for (const chart of waiting) draw(chart);
     waiting.clear();
   };
-  requestIdleCallback(begin, { timeout: 400 });
+  look();
+}
+
+function fetchPlotly(then) {
+  const script = document.createElement("script");
+  script.src = window.dseboPlaces.plotly;
+  script.onload = then;
+  script.onerror = () => setTimeout(() => fetchPlotly(then), 2000);
+  document.head.appendChild(script);
 }
 
 function draw(chart) {

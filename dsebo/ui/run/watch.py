@@ -19,7 +19,7 @@ from dsebo.ui import controls, inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale, segmented
 from dsebo.ui.live import live_chart, live_sentence, live_status
-from dsebo.ui.refresh import Look, keep_watching, pace
+from dsebo.ui.refresh import FASTEST, STEADY, Look, keep_watching, pace
 from dsebo.ui.run import again, floors, panel, timeline
 from dsebo.ui.run.status import numbers, progress_words, sentence
 from dsebo.ui.wire import Frame
@@ -76,7 +76,10 @@ def _look(ids: Sequence[str]) -> Look[list[RunData]]:
     at_work = [run for run in runs if not run.ended]
     every = timeline.TICK if plays else None
     if at_work and not plays:
-        every = pace(ids[0], all(run.row.state in ("paused", "queued") for run in at_work))
+        # A run at full speed wants the machine, which is often the reader's own.
+        hurries = any(run.row.state == "running" and run.row.speed is None for run in at_work)
+        at_rest = all(run.row.state in ("paused", "queued") for run in at_work)
+        every = pace(ids[0], at_rest, STEADY if hurries else FASTEST)
     begun = tuple((run.row.state, bool(run.changes)) for run in runs)
     return Look(runs, (begun, plays), every)
 
