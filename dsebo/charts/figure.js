@@ -9,7 +9,6 @@ window.dseboFigure = (function () {
   const LEGEND_ROW = 31; // px
   const MOST_ROWS = 10; // of a legend on a page; more are scrolled
   const MARK = 50; // px: the piece of a line before its name in a legend, and the air around both
-  const SLANTED = { angle: 35, apart: 36 }; // degrees, and px between two names from which they may be
   const LABEL = 76; // px: the words over a bar
   const isName = (note) => note.name === "beside";
   const isArea = (note) => (note.name || "").startsWith("area");
@@ -26,7 +25,7 @@ window.dseboFigure = (function () {
     const besides = (whole.annotations || []).filter(isName).map((note) => measure(note.text, ink) + 10);
     whole.margin.r = Math.max(whole.margin.r, ...besides);
     if (whole.showlegend && whole.legend.yanchor === "top") legend(whole, figure, ink, width, whole_legend);
-    slant(whole, ink, width);
+    turnNames(whole, ink, width);
     stack(whole);
     const notes = spread(whole, inRoom(whole, withoutCollisions(whole, width), ink, width));
     const words = window.dseboWords[isDark(ink.background) ? "dark" : "light"];
@@ -89,9 +88,9 @@ window.dseboFigure = (function () {
     whole.height += room;
   }
 
-  // Names along an axis that are too long to stand side by side are slanted, or upright where they are
-  // many; of several such axes over one another only the lowest has room for them.
-  function slant(whole, ink, width) {
+  // Names along an axis that are too long to stand side by side are turned upright; of several such axes
+  // over one another only the lowest has room for them.
+  function turnNames(whole, ink, width) {
     const along = width - whole.margin.l - whole.margin.r;
     const bottom = (axis) => ((whole[axisOf(axis.anchor)] || {}).domain || [0])[0];
     const axes = Object.keys(whole).filter((key) => /^xaxis/.test(key) && whole[key].type === "linear");
@@ -104,11 +103,10 @@ window.dseboFigure = (function () {
       const longest = Math.max(...axis.ticktext.map((name) => measure(name, ink)));
       if (longest + 8 <= each) continue;
       const lowest = named.every((other) => bottom(axis) <= bottom(whole[other]));
-      const angle = each > SLANTED.apart ? SLANTED.angle : 90;
       whole[key] = lowest
-        ? { ...axis, tickangle: angle }
+        ? { ...axis, tickangle: 90 }
         : { ...axis, showticklabels: false, title: { text: "" } };
-      deepest = Math.max(deepest, longest * Math.sin((angle * Math.PI) / 180));
+      deepest = Math.max(deepest, longest);
     }
     whole.margin.b += deepest;
     whole.height += deepest;

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import streamlit as st
 
+from dsebo.experiments.paired import too_few
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import GLOSSARY
 from dsebo.text import typeset
@@ -15,6 +16,7 @@ from dsebo.ui.learn import lesson_view, opening, theory_view
 from dsebo.ui.run import start
 
 THEORY = "theory"
+WINNERS = "Where a lesson names the best of three methods, it has run three seeds."
 
 
 def show() -> None:
@@ -34,6 +36,7 @@ def show() -> None:
     start.demonstration(opening.setting)
     opening.show()
     st.markdown("### Lessons: predict, then run, then see why")
+    st.caption(f"{WINNERS} {too_few(seeds=3, cells=3)}")
     lesson_view.show_list(list(lessons.values()), now)
     with st.expander("Glossary: every symbol in a sentence"):
         _glossary()
