@@ -28,7 +28,7 @@ class Question(NamedTuple):
     """
 
     asked: str
-    place: str  # learn, glossary, paper, race, run
+    place: str  # learn, glossary, paper, run
     sentence: str
     way: tuple[str, ...] = ()
 
@@ -59,10 +59,7 @@ EXAM = (
         "Does DSEBO reach the printed value?", "paper", "DSEBO ends at 3.8 here (10 runs).", ("click Paper",)
     ),
     Question(
-        "How many seeds tell three methods apart?",
-        "race",
-        "Three seeds cannot exclude chance; 7 can.",
-        ("click Experiments", "click New experiment", "click Race methods"),
+        "How many seeds tell three methods apart?", "learn", "Three seeds cannot exclude chance; 7 can."
     ),
 )
 IN_VIEW = """words => [...document.querySelectorAll('p, td, div, span')].some(part => {

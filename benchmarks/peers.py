@@ -4,7 +4,10 @@
 each run to results/peers.csv; it can be stopped and started at will. `--methods` and `--functions` choose.
 `python -m benchmarks.peers tasks --seeds 1,2,3` does the same for the tasks, the quickest methods first; a
 method that a run would take more than ten minutes with is left out unless `--methods` names it.
-`python -m benchmarks.peers ship` copies the final values to the package, where the Paper page shows them.
+`python -m benchmarks.peers rows --seeds 1` does it for all other rows of the functions (subspaces of d = 50,
+D = 10 000, our variants), the quickest first, into results/paper_rows.csv.
+`python -m benchmarks.peers ship` copies the final values, with those of `benchmarks.adaptive`, to the
+package, where the Paper page shows them.
 `python -m benchmarks.peers table` writes results/peers.md from it: values beside the printed ones,
 and what a step costs at n = 100 and n = 500.
 
@@ -16,10 +19,12 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -31,19 +36,30 @@ from benchmarks.cpu import children_seconds
 from dsebo.config import METHODS, RunConfig, predict
 from dsebo.experiments.entrants import Entrant
 from dsebo.paper.bundled import PEERS, PEERS_COLUMNS, entrant_config
-from dsebo.paper.comparison import METHODS_HERE, PaperRow, rows_of, tasks
-from dsebo.paper.tables import ONLY_LIKE, PAPER_BUDGET, PAPER_FUNCTIONS, PAPER_TASKS, function_rows
+from dsebo.paper.comparison import METHODS_HERE, PaperRow, rows_of, setting_key, tasks
+from dsebo.paper.tables import (
+    ONLY_LIKE,
+    PAPER_BUDGET,
+    PAPER_DIMENSIONS,
+    PAPER_FUNCTIONS,
+    PAPER_TASKS,
+    function_rows,
+)
 from dsebo.parsing import read_seeds
 from dsebo.run import Runner
 from dsebo.threads import one_thread
 
 RESULTS = Path(__file__).parent / "results"
 RUNS, TABLE = RESULTS / "peers.csv", RESULTS / "peers.md"
+ROWS, OF_ADAPTIVE = RESULTS / "paper_rows.csv", RESULTS / "adaptive.csv"
 SHIPPED, SHIPPED_COLUMNS = Path(str(files("dsebo.data") / PEERS)), PEERS_COLUMNS
 COLUMNS = ["function", "method", "seed", "best", "seconds", "step_100", "step_500"]
+ADAPTIVE = "dsebo:variant=adaptive"  # its runs are those of `benchmarks.adaptive`
+ROWS_COLUMNS = ["function", "D", "method", "seed", "best", "seconds"]
 
 # A method's name in the paper's tables.
 PRINTED = {Entrant.parse(here).method: name for name, here in METHODS_HERE.items()}
+SIZE = min(PAPER_DIMENSIONS)  # of functions, where nothing else is said
 SUBSPACE = 30  # of the two that the paper tries, for the methods that have one
 # Settings other than a method's defaults that are worth a row of their own, in words.
 OTHER_SETTINGS = {"rembo:scale=unit": "z in ±1", "rembo:scale=dsebo": "DSEBO's scale"}
@@ -88,6 +104,30 @@ def task_runs(chosen: Iterable[str], methods: Sequence[str]) -> list[tuple[str, 
         last = not key[1].startswith("dsebo"), rows[key].subspace_d == 80
         place.setdefault(key[1], (*last, seconds[key]))
     return sorted(wanted, key=lambda key: place[key[1]])
+
+
+def other_rows() -> list[PaperRow]:
+    """The rows of tables 1, 3 and 4 that neither `run` nor the bundled runs have, the quickest first."""
+    rows = {row.setting: row for table in (1, 3, 4) for task in tasks(table) for row in rows_of(table, task)}
+    elsewhere = [entrant_config(name, label) for name in PAPER_FUNCTIONS for label in labels()]
+    ran = {setting_key(config.model_dump(mode="json")) for config in elsewhere}
+    rest = [row for key, row in rows.items() if key not in ran and row.entrant not in ("dsebo", ADAPTIVE)]
+    return sorted(rest, key=lambda row: predict(row.config).seconds)
+
+
+def run_rows(methods: Sequence[str], functions: Sequence[str], seeds: Sequence[int]) -> None:
+    """One seed after the other, each kept as soon as it has ended."""
+    for seed, row in product(seeds, other_rows()):
+        name, D = row.config.objective.name, row.D
+        done = pd.read_csv(ROWS) if ROWS.exists() else pd.DataFrame(columns=ROWS_COLUMNS)
+        same = (done.function == name) & (done.D == D) & (done.method == row.entrant) & (done.seed == seed)
+        wanted = (not methods or row.entrant in methods) and (not functions or name in functions)
+        if same.any() or not wanted or predict(row.config).seconds > TOO_LONG:
+            continue
+        run = measure(Runner.from_config(row.config.with_seed(seed)))
+        kept = pd.DataFrame([[name, D, row.entrant, seed, run.best, round(run.seconds, 2)]])
+        kept.to_csv(ROWS, mode="a", index=False, header=not ROWS.exists() and ROWS_COLUMNS)
+        print(f"{name} {D} {row.entrant} {seed}: {run.best:.6g} in {run.seconds:.1f} s", flush=True)
 
 
 def new_runner(objective: dict[str, Any], settings: dict[str, Any], seed: int) -> Runner:
@@ -234,12 +274,20 @@ def _step_table(runs: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def ship(runs: pd.DataFrame) -> None:
+def ship() -> None:
     """The final values as the Paper page reads them, with the arithmetic that they are of."""
-    kept = runs[SHIPPED_COLUMNS[:-1]].copy()
+    ours = pd.read_csv(OF_ADAPTIVE).query("setting == 'adaptive' and table in ['report', 'large']")
+    asked = ours["objective"].map(json.loads)
+    ours = ours.assign(function=asked.map(itemgetter("name")), method=ADAPTIVE, D=asked.map(_size))
+    peers = known().assign(D=lambda runs: runs["function"].isin(PAPER_FUNCTIONS).map({True: SIZE}))
+    kept = pd.concat([ours, peers, pd.read_csv(ROWS)])[SHIPPED_COLUMNS[:-1]].astype({"D": "Int64"})
     rows = zip(kept["function"], kept["method"], strict=True)
     kept["arithmetic"] = [entrant_config(function, label).arithmetic for function, label in rows]
     kept.to_csv(SHIPPED, index=False)
+
+
+def _size(objective: Mapping[str, Any]) -> int:
+    return int(objective.get("D", SIZE))
 
 
 def _ratio(runs: pd.DataFrame, label: str) -> float:
@@ -251,7 +299,7 @@ def _ratio(runs: pd.DataFrame, label: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["run", "tasks", "table", "ship"])
+    parser.add_argument("what", choices=["run", "tasks", "rows", "table", "ship"])
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--methods", default="")
     parser.add_argument("--functions", default="")
@@ -264,9 +312,11 @@ def main() -> None:
         run_missing(list(product(functions or PAPER_FUNCTIONS, methods or labels())), seeds)
     elif given.what == "tasks":
         run_missing(task_runs(functions or PAPER_TASKS, methods), seeds)
+    elif given.what == "rows":
+        run_rows(methods, functions, seeds)
     TABLE.write_text(table(known()))
     if given.what == "ship":
-        ship(known())
+        ship()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ window.dseboFigure = (function () {
     const besides = (whole.annotations || []).filter(isName).map((note) => measure(note.text, ink) + 10);
     whole.margin.r = Math.max(whole.margin.r, ...besides);
     if (whole.showlegend && whole.legend.yanchor === "top") legend(whole, figure, ink, width, whole_legend);
+    turnNames(whole, ink, width);
     stack(whole);
     const notes = spread(whole, inRoom(whole, withoutCollisions(whole, width), ink, width));
     const words = window.dseboWords[isDark(ink.background) ? "dark" : "light"];
@@ -85,6 +86,30 @@ window.dseboFigure = (function () {
     };
     whole.margin.t += room;
     whole.height += room;
+  }
+
+  // Names along an axis that are too long to stand side by side are turned upright; of several such axes
+  // over one another only the lowest has room for them.
+  function turnNames(whole, ink, width) {
+    const along = width - whole.margin.l - whole.margin.r;
+    const bottom = (axis) => ((whole[axisOf(axis.anchor)] || {}).domain || [0])[0];
+    const axes = Object.keys(whole).filter((key) => /^xaxis/.test(key) && whole[key].type === "linear");
+    const named = axes.filter((key) => (whole[key].ticktext || []).some((name) => !/^[-−\d.]/.test(name)));
+    let deepest = 0;
+    for (const key of named) {
+      const axis = whole[key];
+      const [left, right] = axis.domain || [0, 1];
+      const each = (along * (right - left)) / (axis.range[1] - axis.range[0]);
+      const longest = Math.max(...axis.ticktext.map((name) => measure(name, ink)));
+      if (longest + 8 <= each) continue;
+      const lowest = named.every((other) => bottom(axis) <= bottom(whole[other]));
+      whole[key] = lowest
+        ? { ...axis, tickangle: 90 }
+        : { ...axis, showticklabels: false, title: { text: "" } };
+      deepest = Math.max(deepest, longest);
+    }
+    whole.margin.b += deepest;
+    whole.height += deepest;
   }
 
   // Rows over one x axis, equally tall at any height: `theme.stacked_rows` does the same.

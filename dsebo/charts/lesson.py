@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import wrap
 
 import plotly.graph_objects as go
 
@@ -13,10 +14,11 @@ from dsebo.charts.theme import Sketch
 from dsebo.text import number
 
 MOST_BARS = 20
+WIDEST = 18  # letters of a line beside a row
 
 
 def mark_level(figure: go.Figure, axis: str, value: float, text: str, scale: Scale) -> None:
-    """A line across a row of the chart, with its words at the left end; beyond its axis an arrow."""
+    """A line across a row of the chart, with its name beside it; beyond its axis an arrow."""
     low, high = figure.layout[f"yaxis{axis[1:]}"].range
     at = scales.position(scale, value)
     beyond = " ↑" if at > high else " ↓" if at < low else ""
@@ -32,44 +34,36 @@ def mark_level(figure: go.Figure, axis: str, value: float, text: str, scale: Sca
             y1=level,
             line={"color": theme.VERMILLION, "width": 2, "dash": "dot"},
         )
-    figure.add_annotation(
-        text=text + beyond,
-        xref="paper",
-        x=0.01 if axis == "y2" else 0.5,
-        xanchor="left",
-        yref=axis,
-        y=min(max(at, low), high),
-        yanchor="top" if at > high else "bottom",
-        showarrow=False,
-        font={"color": theme.VERMILLION},
-    )
+    mark_end(figure, axis, min(max(at, low), high), text + beyond)
 
 
-def mark_end(figure: go.Figure, t: int, value: float, text: str, scale: Scale, axis: str = "y") -> None:
-    """An arrow to where a run ended."""
+def mark_end(figure: go.Figure, axis: str, position: float, text: str) -> None:
+    """Words beside a row, where a line of it ends: never in the data."""
+    words = "<br>".join(wrap(text, WIDEST))
+    figure.add_annotation(theme.beside(words, axis, position, colour=theme.VERMILLION))
+
+
+def mark_place(figure: go.Figure, t: int, position: float, text: str) -> None:
+    """An arrow to a place of the first row, and words on a ground of their own."""
     figure.add_annotation(
         text=text,
+        name="over",
         x=t,
-        y=scales.position(scale, value),
-        yref=axis,
+        y=position,
+        yref="y",
         showarrow=True,
         arrowhead=2,
         arrowcolor=theme.VERMILLION,
-        ax=-60,
-        ay=-46 if axis == "y" else 24,
-        xanchor="right",
+        ax=60,
+        ay=-46,
         font={"color": theme.VERMILLION},
     )
 
 
-def distribution(values: Sequence[str], truth: str, numeric: bool) -> go.Figure:
-    """How often each answer was predicted; the true one stands out."""
-    counted = Counter(values)
-    labels = list(counted)
-    if numeric:
-        labels = sorted({*labels, *([truth] if truth else [])}, key=float)
-    else:
-        labels = sorted(labels, key=lambda label: -counted[label])
+def distribution(values: Sequence[str], truth: str, options: Sequence[str] = ()) -> go.Figure:
+    """How often each answer was predicted; the true one stands out. Without options they are numbers."""
+    counted, numeric = Counter(values), not options
+    labels = list(options) or sorted({*counted, *([truth] if truth else [])}, key=float)
     labels = labels[:MOST_BARS]
     layout = theme.base_layout(260)
     layout |= {

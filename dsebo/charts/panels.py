@@ -5,6 +5,7 @@ They show the cells of one function, as only their values share an axis.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,9 +173,17 @@ def _panel_axes(index: int, edges: _Edges, shared: _Shared) -> dict[str, Any]:
             anchor=x,
             showticklabels=edges.leftmost,
             matches=None if index == 0 else _axes(0)[2],
-            **(scales.axis_settings(*shared.of_d) | {"nticks": 3}),
+            **_few_ticks(scales.axis_settings(*shared.of_d)),
         )
     return axes
+
+
+def _few_ticks(settings: dict[str, Any]) -> dict[str, Any]:
+    """Of a logarithmic axis in a low row the powers of ten; of another about three ticks."""
+    if "tickvals" not in settings:
+        return settings | {"nticks": 3}
+    powers = [tick for tick in settings["tickvals"] if math.log10(tick).is_integer()]
+    return settings | {"tickvals": powers, "ticktext": [number(tick) for tick in powers]}
 
 
 def _axes(index: int) -> tuple[str, str, str]:

@@ -33,8 +33,8 @@ from dsebo.run import run
 from dsebo.store.records import versions
 
 NAME = "paper_runs.json.gz"
-PEERS = "peer_runs.csv"  # how the other methods' runs ended; `python -m benchmarks.peers ship` writes it
-PEERS_COLUMNS = ["function", "method", "seed", "best", "seconds", "arithmetic"]
+PEERS = "peer_runs.csv"  # how runs of other rows ended; `python -m benchmarks.peers ship` writes it
+PEERS_COLUMNS = ["function", "D", "method", "seed", "best", "seconds", "arithmetic"]  # no D: of a task
 SEEDS = range(1, 11)
 DIGITS = 6  # of a value on a curve; the final one is kept whole
 
@@ -82,7 +82,7 @@ def bundled_paper_runs() -> tuple[ThinRun, ...]:
 
 @dataclass(frozen=True)
 class PeerRun:
-    """How a run of another method ended, of those that came with the package."""
+    """How a run of another method or variant ended, of those that came with the package."""
 
     config: RunConfig
     best: float
@@ -95,7 +95,8 @@ def bundled_peer_runs() -> tuple[PeerRun, ...]:
     runs = []
     with (files("dsebo.data") / PEERS).open() as file:
         for row in csv.DictReader(file):
-            config = entrant_config(row["function"], row["method"], {"seed": int(row["seed"])})
+            size = {"D": int(row["D"])} if row["D"] else {}
+            config = entrant_config(row["function"], row["method"], {"seed": int(row["seed"]), **size})
             if config.arithmetic == row["arithmetic"]:
                 runs.append(PeerRun(config, float(row["best"]), float(row["seconds"])))
     return tuple(runs)

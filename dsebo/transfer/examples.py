@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -46,10 +47,18 @@ RUNS: tuple[tuple[str, dict[str, Any], int], ...] = (  # name, setting, repeats
 _log = logging.getLogger(__name__)
 
 
-def import_bundled(store: Store) -> list[str]:
-    """Put the bundled runs into an empty store; their ids. A store with runs stays as it is."""
-    file = files("dsebo.data") / NAME
-    if not file.is_file() or store.count_runs() or store.count_runs(RunFilter(deleted=True)):
+def import_bundled(store: Store, beside_others: bool = False) -> list[str]:
+    """Put the bundled runs into an empty store; their ids.
+
+    A store with runs stays as it is; `beside_others` puts them into it unless they have been there before.
+    """
+    file, filters = files("dsebo.data") / NAME, (RunFilter(), RunFilter(deleted=True))
+    if beside_others:
+        tagged = [row for chosen in filters for row in store.list_runs(replace(chosen, tags=[TAG]))]
+        done = any(row.source == BUNDLED for row in tagged)
+    else:
+        done = any(store.count_runs(chosen) for chosen in filters)
+    if done or not file.is_file():
         return []
     try:
         ids = import_bytes(store, _unpacked(NAME), "bundled_runs.json", source=BUNDLED)
@@ -67,7 +76,11 @@ def _unpacked(name: str) -> bytes:
 
 
 def bundled_run(store: Store, config: RunConfig) -> str | None:
-    """The id of the run of that config that came with the package; None where it is no longer there."""
+    """The id of the run of that config that came with the package; None where it was deleted.
+
+    A store that others began, as the terminal does, gets the bundled runs here.
+    """
+    import_bundled(store, beside_others=True)
     rows = store.list_runs(RunFilter(tags=[TAG], functions=[config.objective.name]))
     bundled = (row for row in rows if row.source == BUNDLED and row.budget == config.budget)
     return next((row.id for row in bundled if row.parsed == config), None)

@@ -103,8 +103,12 @@ def _run(run: RunData, ghost: RunData | None) -> str:
 
 
 def _charts(spec: ExperimentSpec, frame: pd.DataFrame, curves: Mapping[str, Curves]) -> Iterator[str]:
-    """Each as HTML; a sentence where there is too much to draw."""
+    """Each as HTML, as on the page; a sentence where there is too much to draw."""
     axes = spec.fields
+    if spec.is_race:
+        of_task = lines_of_task(spec, frame)
+        yield _figure(overlay_figure(frame, axes, curves, "mean", of_task=of_task))
+        return
     if len(inner_axes(axes)) >= FROM_AXES:
         done = finished(frame)
         yield _figure(parallel_figure(done[list(axes)].to_dict("records"), axes, done["best"].to_list()))

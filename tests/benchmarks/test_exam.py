@@ -34,7 +34,6 @@ def test_fifteen_questions_have_their_answers(manager: RunManager, monkeypatch: 
         "learn": shown(open_page("learn")),
         "glossary": " ".join(explained(GLOSSARY).values()).replace("\u00a0", " "),
         "paper": shown(open_page("paper")),
-        "race": shown(open_page("race")),
         "run": typeset(conclude_run(ended)).replace("\u00a0", " "),
     }
     assert len(EXAM) == 15

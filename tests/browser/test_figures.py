@@ -18,18 +18,21 @@ from dsebo.charts import theme
 from dsebo.charts.compare import figure_of_groups, groups_of
 from dsebo.charts.curves import Curves, curves_figure
 from dsebo.charts.experiment import heat_figure, overlay_figure, race_figure, response_figure
+from dsebo.charts.lesson import distribution, mark_end, mark_level
 from dsebo.charts.panels import panels_figure
 from dsebo.charts.parallel import parallel_figure
 from dsebo.charts.run import figure_of
 from dsebo.charts.scales import References
 from dsebo.charts.theme import styles_of
 from dsebo.charts.theory import phases_figure
+from dsebo.config import METHODS
 from dsebo.runs.data import RunData, read_run
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 from dsebo.transfer.figures import COLUMN, POINTS, write_figure
 from tests.charts.cells import curves_of, one_axis, two_axes
+from tests.experiments.frames import progress, seeds
 
 pytestmark = pytest.mark.browser
 WIDTHS = (416, 700, 1000)
@@ -93,7 +96,19 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
     lines = References(minimum=0.1, at_centre=0.11, paper=0.12, d_e=30)
     phases = [Phase(5, 100), Phase(12, 100), Phase(20, 300)]
     frame, curves = one_axis(), curves_of(one_axis())
+    methods = progress({(name,): seeds(1 + i, 2) for i, name in enumerate(list(METHODS)[:12])}, ("method",))
+    tall = {name: Curves(c.best, np.geomspace(1, 900, 100)) for name, c in curves_of(methods).items()}
+    lesson, lessons = figure_of(first, "log"), curves_figure(many, lines=lines, slopes=True)
+    mark_level(lesson, "y2", 30, "predicted 30", "linear")
+    mark_level(lesson, "y", 0.001, "below 0.001?", "log")
+    mark_end(lesson, "y2", 31, "ends at d = 31")
+    mark_end(lessons, "y", -0.9, "lowest: a method with a long name, number 0")
     return {
+        "lesson": lesson,
+        "lessons": lessons,
+        "room": distribution(["12", "9", "12"], "20"),
+        "methods": response_figure(methods, ["method"]),
+        "method panels": panels_figure(methods, ["method"], tall),
         "run": figure_of(first, "log", chosen),
         "reachable": figure_of(floored, "log", chosen, height=420),
         "linear": figure_of(floored, "linear"),

@@ -8,11 +8,12 @@ from dsebo.charts.lesson import distribution, mark_level
 
 
 def test_the_distribution() -> None:
-    bars = distribution(["9", "12", "9"], "12", numeric=True).data[0]
+    bars = distribution(["9", "12", "9"], "12").data[0]
     assert list(bars.x) == ["9", "12"]
     assert list(bars.y) == [2, 1]
     assert list(bars.text) == ["", "the answer"]
-    words = distribution(["Yes", "<b>"], "", numeric=False).data[0]
+    words = distribution(["No", "<b>"], "", ["Yes", "No", "<b>"]).data[0]
+    assert list(words.y) == [0, 1, 1]  # in the order of the question
     assert "<" not in "".join(words.x)
 
 

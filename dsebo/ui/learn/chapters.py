@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import streamlit as st
 
+from dsebo.experiments.paired import too_few
 from dsebo.lessons import Lesson, load_lessons
 from dsebo.lessons.glossary import GLOSSARY
 from dsebo.text import typeset
@@ -17,6 +18,7 @@ from dsebo.ui.refresh import draw_last
 from dsebo.ui.run import start
 
 THEORY = "theory"
+WINNERS = "Where a lesson names the best of three methods, it has run three seeds."
 
 
 def show() -> None:
@@ -41,6 +43,7 @@ def show() -> None:
 def _below(lessons: Sequence[Lesson], now: lesson_view.Asked) -> None:
     """The lessons, the glossary and the theorem."""
     st.markdown("### Lessons: predict, then run, then see why")
+    st.caption(f"{WINNERS} {too_few(seeds=3, cells=3)}")
     lesson_view.show_list(lessons, now)
     with st.expander("Glossary: every symbol in a sentence"):
         _glossary()

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dsebo.charts.compare import figure_of_groups
-from dsebo.charts.lesson import distribution, mark_end, mark_level
+from dsebo.charts.lesson import distribution, mark_end, mark_level, mark_place
 from dsebo.charts.run import figure_of
-from dsebo.charts.scales import Scale, default_scale
+from dsebo.charts.scales import Scale, default_scale, position
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.objectives.fields import ConfigError
 from dsebo.runs.data import RunData
@@ -267,22 +267,24 @@ def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> 
     elif lesson.measure == "best":
         mark_level(figure, "y", float(guess), f"predicted {number(float(guess))}", scale)
     if over and lesson.measure == "final d":
-        mark_end(figure, first.t, float(first.d or 0), f"ends at d = {first.d}", "linear", "y2")
+        mark_end(figure, "y2", float(first.d or 0), f"ends at d = {first.d}")
     elif over and first.best is not None:
-        mark_end(figure, first.t, first.best, f"ends at {number(first.best)}", scale)
+        mark_end(figure, "y", position(scale, first.best), f"ends at {number(first.best)}")
     return figure
 
 
 def _mark_answer(figure: go.Figure, lesson: Lesson, runs: Sequence[RunData], scale: Scale) -> None:
     """Where several runs show the answer."""
     first, ends = runs[0], lesson.ends(runs)
-    t, value, words = first.t, ends[lesson.each[0].label], f"ends at {number(first.best)}"
     if lesson.measure == "winner":
         winner = lesson.truth(runs)
-        t, value, words = max(run.t for run in runs), ends[winner], f"lowest: {winner}"
+        mark_end(figure, "y", position(scale, ends[winner]), f"lowest: {winner}")
     elif lesson.measure == "parts" and (parts := int(lesson.truth(runs))):
-        t, value, words = parts, float(first.evaluations["best"].iloc[parts - 1]), "here they part"
-    mark_end(figure, t, value, words, scale)
+        best = float(first.evaluations["best"].iloc[parts - 1])
+        mark_place(figure, parts, position(scale, best), "here they part")
+    else:
+        end = ends[lesson.each[0].label]
+        mark_end(figure, "y", position(scale, end), f"ends at {number(end)}")
 
 
 def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
@@ -349,4 +351,4 @@ def _show_room(lesson: Lesson, now: Asked) -> None:
     st.caption(f"Room {plain(now.room)}{'' if usable else ': no prediction yet'}")
     if usable:
         truth = lesson.truth(runs) if over and _are_of(lesson, runs) else ""
-        live_chart(distribution(usable, truth, lesson.kind == "number"), key="room")
+        live_chart(distribution(usable, truth, lesson.options), key="room")
