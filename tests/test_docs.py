@@ -15,14 +15,16 @@ from typing import Any
 
 import pytest
 
+import dsebo
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.lessons import parse_lesson
-from dsebo.settings import Settings
+from dsebo.settings import ImportLimits, Limits, LimitSettings, Settings
 from tests.processes import ROOT, free_port, start
 
-FILES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+FILES = [ROOT / "README.md", *(file for file in DOCS if file.name != "README.md")]
 BLOCK = re.compile(r"^(?:<!-- (slow|long)[^\n]*-->\n)?( *)```(\w+)\n(.*?)^ *```$", flags=re.S | re.M)
-QUICK = {"quick-start"}  # whose commands and code the suite runs; the others' are proofs
+QUICK = {"README", "quick-start"}  # whose commands and code the suite runs; the others' are proofs
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def environment(folder: Path) -> dict[str, str]:
 def run_shell(code: str, folder: Path) -> None:
     """Every line but those that install; a dashboard is ended as soon as it says where it is."""
     env = environment(folder)
-    lines = [line for line in code.splitlines(keepends=True) if not line.startswith(("pip ", "make "))]
+    lines = [line for line in code.splitlines(keepends=True) if not line.startswith(("pip ", "make ", ". "))]
     apps = [line for line in lines if line.startswith("dsebo app")]
     rest = "".join(line for line in lines if line not in apps)
     done = subprocess.run(
@@ -92,12 +94,22 @@ def check(block: Block, folder: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert done.stdout
     elif block.language == "toml":
-        settings = Settings.parse(tomllib.loads(block.code))
-        shown = {f"{name} = " for name in Settings.model_fields if name != "limits"}
-        assert all(name in block.code for name in shown), "every key is explained"
-        assert settings.mode == "class"
+        shown = tomllib.loads(block.code)
+        settings = Settings.parse(shown)
+        of_limits = shown.pop("limits")
+        assert {*shown, "limits"} == set(Settings.model_fields), "every key is explained"
+        assert set(of_limits) == set(LimitSettings.model_fields)
+        assert set(of_limits["owner"]) == set(Limits.model_fields)
+        assert set(of_limits["imports"]) == set(ImportLimits.model_fields)
+        plain = Settings(mode="class")
+        assert settings.owner_limits == plain.owner_limits, "a class's defaults, as the page says"
+        assert settings.import_limits == plain.import_limits
+        for name in ("active", "queued"):
+            assert getattr(settings.all_limits, name) == getattr(plain.all_limits, name)
+        assert settings.room_size == plain.room_size
     elif block.language == "yaml":
-        assert ExperimentSpec.from_yaml(block.code).total > 1
+        spec = ExperimentSpec.from_yaml(block.code)
+        assert (spec.name, spec.total) == ("Expansion scale", 4 * 4 * 10)
     elif block.language == "lesson":
         assert parse_lesson("own", block.code).runs
     elif block.language == "ini":
@@ -144,17 +156,19 @@ def test_what_is_installed_or_made_is_there() -> None:
             assert set(extras.split(",")) <= set(project["optional-dependencies"])
         for target in re.findall(r"^make (\w+)", block.code, flags=re.M):
             assert re.search(rf"^{target}:", makefile, flags=re.M)
+        for version in re.findall(r"dsebo-([\d.]+)-py3", block.code):
+            assert version == dsebo.__version__
 
 
 def test_links_lead_somewhere() -> None:
     broken_links = runpy.run_path(str(ROOT / "docs" / "build.py"))["broken_links"]
     others = [
-        ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
+        ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "docs/README.md")
     ]
     wrong = [link for file in [*FILES, *others] for link in broken_links(file, file.read_text())]
     assert wrong == []
     index = (ROOT / "docs" / "README.md").read_text()
-    assert all(file.name in index for file in FILES if file.name != "README.md")
+    assert all(file.name in index for file in DOCS if file.name != "README.md")
 
 
 @pytest.mark.slow
@@ -168,7 +182,7 @@ def test_the_pages_are_built_with_every_command_and_the_api(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     pages = list((tmp_path / "pages").glob("*.html"))
-    assert {page.stem for page in pages} == {file.stem for file in FILES}
+    assert {page.stem for page in pages} == {file.stem for file in DOCS}
     for page in pages:
         links = re.findall(r"""(?:href|src)=["'](?!\w+:|#)([^"'#]+)""", page.read_text())
         assert [link for link in links if not (page.parent / link).exists()] == [], page.name

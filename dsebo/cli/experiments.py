@@ -105,7 +105,7 @@ def sweep_command(
     asked: Asked,
     preset: Annotated[str, typer.Option(help="A sweep of the paper, such as beta or beta-small.")] = "",
     vary: Annotated[
-        list[str] | None, typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Once or twice.")
+        list[str] | None, typer.Option(help="What varies: beta=4,8,12 or beta=4:32:4. Up to three times.")
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="1-10 or 1,3,5.", show_default=DEFAULT_SEEDS)] = None,
     name: Name = "",

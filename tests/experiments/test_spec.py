@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -178,11 +176,3 @@ def test_presets_are_the_papers_sweeps_and_two_of_ours() -> None:
         assert config.objective.D == 1000
         assert preset.small == (config.budget < 500)
         assert preset.spec.axes[0].values == full[preset.key.removesuffix("-small")]
-
-
-def test_the_readmes_file_is_a_sweep() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```yaml\n(.*?)```", readme, flags=re.S)
-    assert len(shown) == 1
-    found = ExperimentSpec.from_yaml(shown[0])
-    assert (found.name, found.total) == ("Expansion scale", 4 * 4 * 10)
