@@ -196,6 +196,7 @@ def scaling(until: int) -> None:
     """Seconds of the steps around each n of one long run; at most `until` evaluations."""
     marks = [n for n in (500, 1000, 2000, 5000, 10_000) if n <= until]
     config = RunConfig.parse({"optimizer": ADAPTIVE, "budget": until})
+    list(run(RunConfig.parse({"optimizer": ADAPTIVE, "budget": 5})))  # imports are not what is measured
     began, spent, steps = process_time(), [], []
     for event in run(config):
         if not isinstance(event, Evaluated):
@@ -211,7 +212,11 @@ def scaling(until: int) -> None:
                 flush=True,
             )
     exponent = np.polyfit(np.log(marks), np.log(spent), 1)[0]
-    print(f"a step grows as n^{exponent:.2f}; slowest of all {max(steps):.2f} s (CPU); {_megabytes():.0f} MB")
+    slowest = int(np.argmax(steps))
+    print(
+        f"a step grows as n^{exponent:.2f}; slowest of all {steps[slowest]:.2f} s (CPU, evaluation "
+        f"{slowest + 1}); {_megabytes():.0f} MB"
+    )
 
 
 def _megabytes() -> float:

@@ -37,6 +37,31 @@ def test_the_designs_sample_is_the_default() -> None:
     assert json.loads(RunConfig.parse({}).to_json())["optimizer"]["embedding_seed"] is None
 
 
+OURS = {  # each of our own rules, and what the paper has, or what asks for it
+    "growth": "patience",
+    "steps": "last",
+    "first_point": "random",
+    "acquisition": "bound",
+    "region": False,
+    "lengthscales": "per-dimension",
+    "least_noise": 1e-4,
+    "most_data": 0,
+    "alpha_mode": "gained",
+    "stop": 0.05,
+    "probes": 45,
+}
+
+
+@pytest.mark.parametrize("rule", OURS)
+def test_each_of_our_own_rules_has_a_symbol_and_help_and_is_switched_alone(rule: str) -> None:
+    spec = next(spec for spec in all_specs("dsebo")["optimizer"] if spec.name == rule)
+    assert spec.symbol
+    assert spec.help
+    ours = RunConfig.parse({"optimizer": {"variant": "adaptive"}}).optimizer.model_dump()
+    changed = RunConfig.parse({"optimizer": {"variant": "adaptive", rule: OURS[rule]}}).optimizer.model_dump()
+    assert {name for name in ours if ours[name] != changed[name]} == {rule}
+
+
 def test_json_both_ways() -> None:
     config = RunConfig.parse({"objective": {"name": "levy", "D": 77}, "optimizer": {"beta": 3.5}})
     assert RunConfig.from_json(config.to_json()) == config

@@ -24,12 +24,12 @@ class GrowthConfig(BatchConfig):
     alpha: float = setting(0.5, "Least gain", symbol="α", advanced=True, ge=0)
     """What counts as progress: a gain must exceed this, or patience runs on. Large α: sooner out of patience.
     Compare it with the values of the function."""
-    alpha_mode: AlphaMode = setting("absolute", "Gain is measured", advanced=True)
+    alpha_mode: AlphaMode = setting("absolute", "Gain is measured", symbol="α_t", advanced=True)
     """In units of the function, as a share of the spread of the values so far, or as a share of what this
     subspace has gained."""
     min_step: int = setting(0, "Least step", symbol="Δd_min", advanced=True, ge=0, le=MAX_D)
     """The smallest growth. With 0, as in the paper, a step that has come to 0 stays 0 for good."""
-    growth: Growth = setting("patience", "Growth", advanced=True)
+    growth: Growth = setting("patience", "Growth", symbol="γ", advanced=True)
     """When the subspace grows: as the paper has it, when patience runs out without a gain; or steadily, every
     T evaluations, whatever they gained."""
     steps: Steps = setting("last", "Step is scaled from", symbol="Δd", advanced=True)
