@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -56,20 +59,45 @@ def through_json(state: dict[str, Any]) -> dict[str, Any]:
     return {**json.loads(json.dumps({k: v for k, v in state.items() if k != "data"})), "data": data}
 
 
+@dataclass
+class Played:
+    """A run that nothing interrupted, and what a store would have kept of it before each of its steps."""
+
+    steps: list[list[Event]]
+    states: list[dict[str, Any]]
+    situations: list[tuple[Any, ...]]
+    ends: list[Event]
+
+    def history(self, steps: int | None = None) -> list[Any]:
+        return history([event for step in self.steps[:steps] for event in step])
+
+
+@cache
+def played(config: RunConfig, fails: bool = False) -> Played:
+    """Made once for all that is compared with it; one more run shows that keeping states changes nothing."""
+    runner = failing(config) if fails else Runner.from_config(config)
+    run = Played([], [], [], [runner.started()])
+    while True:
+        run.states.append(through_json(runner.state_dict()))
+        run.situations.append(situation(runner.optimizer))
+        if runner.done:
+            run.ends.append(runner.finished())
+            return run
+        run.steps.append(runner.step())
+
+
 def check_same_seed_same_history(config: RunConfig) -> None:
-    first = history(play(Runner.from_config(config)))
+    first = played(config).history()
     assert first == history(play(Runner.from_config(config)))
     if config.optimizer.method != "centre":
         assert first != history(play(Runner.from_config(config.with_seed(4))))
 
 
 def check_resume(config: RunConfig, cuts: tuple[int, ...] = (0, 1, 2, 5, 11, 12, 13, 23)) -> None:
-    whole = history(play(Runner.from_config(config)))
-    for cut in cuts:
-        first = Runner.from_config(config)
-        before = play(first, cut)
-        second = Runner.from_config(config, through_json(first.state_dict()))
-        assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
+    run = played(config)
+    for cut in (cut for cut in cuts if cut < len(run.states)):
+        resumed = history(play(Runner.from_config(config, run.states[cut])))
+        assert run.history(cut) + resumed == run.history(), f"cut after {cut} evaluations"
 
 
 class Failing:
@@ -77,7 +105,7 @@ class Failing:
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.dimension, self.minimum = inner, inner.dimension, inner.minimum
-        self.values_at_once = inner.values_at_once
+        self.values_at_once, self.dear = inner.values_at_once, inner.dear
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return np.where(X[:, 1] > 0.1, np.nan, self.inner(X))
@@ -89,13 +117,11 @@ def failing(config: RunConfig, state: dict[str, Any] | None = None) -> Runner:
     return runner
 
 
-def check_resume_with_failures(config: RunConfig) -> None:
-    whole = history(play(failing(config)))
-    for cut in (1, 6, 12, 20):
-        first = failing(config)
-        before = play(first, cut)
-        second = failing(config, through_json(first.state_dict()))
-        assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
+def check_resume_with_failures(config: RunConfig, cuts: tuple[int, ...] = (1, 6, 12, 20)) -> None:
+    run = played(config, fails=True)
+    for cut in (cut for cut in cuts if cut < len(run.states)):
+        resumed = history(play(failing(config, run.states[cut])))
+        assert run.history(cut) + resumed == run.history(), f"cut after {cut} evaluations"
 
 
 def check_batches(config: RunConfig) -> None:
@@ -105,15 +131,9 @@ def check_batches(config: RunConfig) -> None:
             new_optimizer(config).ask(2)
         return
     config = config.model_copy(update={"optimizer": config.optimizer.model_copy(update={"batch": 3})})
-    runner = failing(config)
-    whole = history(play(runner))
-    points = [row[1] for row in whole if isinstance(row, tuple)]
+    points = [row[1] for row in played(config, fails=True).history() if isinstance(row, tuple)]
     assert len(set(points)) == len(points)
-    for cut in (1, 5, 10):
-        first = failing(config)
-        before = play(first, cut)
-        second = failing(config, through_json(first.state_dict()))
-        assert history(before + play(second)) == whole, f"cut after {cut} evaluations"
+    check_resume_with_failures(config, (1, 5, 10))
 
 
 def situation(optimizer: Any) -> tuple[Any, ...]:
@@ -130,12 +150,9 @@ def situation(optimizer: Any) -> tuple[Any, ...]:
 
 def check_changes_have_events(config: RunConfig) -> None:
     """Whatever changes region, subspace, generation or arm is told."""
-    runner = Runner.from_config(config)
-    while not runner.done:
-        before = situation(runner.optimizer)
-        events = runner.step()
-        if situation(runner.optimizer) != before:
-            assert len(events) > 1, f"{before} -> {situation(runner.optimizer)} in silence"
+    run = played(config)
+    for before, events, after in zip(run.situations, run.steps, run.situations[1:], strict=False):
+        assert after == before or len(events) > 1, f"{before} -> {after} in silence"
 
 
 def check_resume_between_ask_and_tell(config: RunConfig) -> None:
@@ -192,8 +209,8 @@ def check_ask_twice(config: RunConfig) -> None:
 
 
 def check_events_are_json(config: RunConfig) -> None:
-    runner = Runner.from_config(config)
-    for event in [runner.started(), *play(runner), runner.finished()]:
+    run = played(config)
+    for event in chain(run.ends, *run.steps):
         text = json.dumps(event.to_json(), allow_nan=False)
         assert json.loads(text)["event"] == event.kind
 

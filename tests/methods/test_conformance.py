@@ -75,7 +75,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 CASES = [(method, settings) for method in METHODS for settings in SETTINGS.get(method, [{}])]
 
 
-@pytest.mark.parametrize(("method", "settings"), CASES)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(("method", "settings"), CASES)
 def test_conforms(method: str, settings: dict[str, Any], check: Callable[[RunConfig], None]) -> None:
     check(config_of(method, **settings))
