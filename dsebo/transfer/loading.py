@@ -79,12 +79,13 @@ class ImportDesk:
                 f"{name} has {len(data) / 1e6:.1f} MB, over the limit of {limits.upload_mb} MB."
             )
         with self._lock:  # one at a time: what a file unpacks to is in memory once, not once for each
-            _check_day(store, limits, whose, (0, 0, len(data)))
+            size = _unpacked_size(data, name)
+            _check_day(store, limits, whose, (0, 0, size))
             runs = _parse(data, name)
             for run in runs:
                 config = RunConfig.from_json(run.run["config"])
                 check_run(settings.owner_limits, config, run.run["budget"])
-            new = (len(runs), sum(len(run.evaluations) for run in runs), len(data))
+            new = (len(runs), sum(len(run.evaluations) for run in runs), size)
             _check_day(store, limits, whose, new)
             return save(store, runs, whose, IMPORTED, new)
 
@@ -223,6 +224,11 @@ def _many(files: Mapping[str, bytes]) -> list[Imported]:
 
 def _wanted(path: str) -> bool:
     return path.endswith(".json") or is_pair(path)
+
+
+def _unpacked_size(data: bytes, name: str) -> int:
+    """What there is to parse: a few bytes of a zip may hold very many."""
+    return sum(map(len, _unzipped(data, name).values())) if data.startswith(b"PK") else len(data)
 
 
 def _unzipped(data: bytes, name: str) -> dict[str, bytes]:

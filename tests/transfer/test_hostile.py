@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -216,6 +218,15 @@ def test_a_class_uploads_5_mb_at_most(store: Store) -> None:
     assert settings.import_limits.upload_mb == 5
     with pytest.raises(StoreError, match=r"5\.1 MB, over the limit of 5 MB"):
         ImportDesk().take(store, settings, b" " * 5_100_000, "x.json", "anna")
+
+
+def test_what_a_zip_unpacks_to_counts_for_the_day(store: Store) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.json", b" " * 26_000_000)
+    assert len(packed.getvalue()) < 50_000
+    with pytest.raises(LimitExceeded, match="26 imported MB within a day are over the limit of 25"):
+        ImportDesk().take(store, Settings(mode="class"), packed.getvalue(), "x.zip", "anna")
 
 
 def test_nobody_means_a_whole_disk(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
