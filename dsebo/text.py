@@ -243,14 +243,16 @@ def run_title(config: RunConfig, at: float | None = None) -> str:
     given, flat = config.given(), flat_config(config)
     sizes = config.objective.brief[:2]
     method = given["optimizer"].pop("method")
-    own = {"beta": flat["beta"]} if method == METHOD else {}
+    waits = method == METHOD and flat["growth"] == "patience"  # for what β says how long
+    own = {"beta": flat["beta"]} if waits else {}
     own |= {**given["optimizer"], **given["objective"]}
     own |= {"budget": given["budget"]} if "budget" in given else {}
     told = [name for name in own if name not in (*config.objective.identity, *sizes)][:MOST_CHANGES]
     size = "/".join(value_text(flat[name]) for name in sizes)
     words = [f"{function_name(config.function)} {size}".strip()]
     words += [] if method == METHOD else [method_name(method)]
-    words += [f"{symbol(name)} {value_text(own[name])}" for name in told]
+    changes = {name: f"{symbol(name)} {value_text(own[name])}" for name in told}
+    words += [_CHANGES.get(f"{name}={own[name]}", change) for name, change in changes.items()]
     words += [f"forked at {config.forks[-1].at}"] if config.forks else []
     words += [datetime.fromtimestamp(at).strftime("%H:%M")] if at is not None else []
     return ", ".join(words)

@@ -46,8 +46,9 @@ def matrix_figure(S: Array, d: int, effective: int) -> go.Figure:
                     "hoverinfo": "skip",
                 }
             )
-    for at, text in ((effective / 2, "effective x"), ((rows + effective) / 2, "other x")):
-        sketch.note(text, xref="paper", x=0, xshift=-30, textangle=-90, yref="y", y=at, yanchor="middle")
+    # The first begins at the top, as there may be less room beside its rows than it takes.
+    for at, text, anchor in ((0, "effective x", "top"), ((rows + effective) / 2, "other x", "middle")):
+        sketch.note(text, xref="paper", x=0, xshift=-30, textangle=-90, yref="y", y=at, yanchor=anchor)
     return sketch.figure()
 
 

@@ -18,6 +18,8 @@ MOST_AXES = 8
 FROM_AXES = 3  # fewer are better seen on a plane
 LOG_FROM = 20.0  # the ratio of the largest to the least value from which an axis is logarithmic
 MOST_TICKS = 8
+CLOSEST = 0.07  # two ticks, as a share of the axis: closer ones would stand on one another
+LETTER = 8  # px
 
 
 def parallel_figure(
@@ -35,7 +37,8 @@ def parallel_figure(
     final = _numbers("best value", values, partial(number, digits=3))
     axes.append(final)
     layout = theme.base_layout(HEIGHT)
-    layout["margin"] = {"l": 70, "r": 60, "t": 60, "b": 30}
+    longest = max(len(text) for text in axes[0]["ticktext"])
+    layout["margin"] = {"l": max(70, 16 + LETTER * longest), "r": 70, "t": 60, "b": 30}
     layout["meta"] = {"file": "dsebo-parallel", "save": True}
     figure = go.Figure(layout=layout)
     figure.add_parcoords(
@@ -70,6 +73,7 @@ def _numbers(label: str, values: Array, shown: Callable[[float], str]) -> dict[s
     places = np.log10(seen) if log else seen
     if seen.size > MOST_TICKS:
         places = np.linspace(places[0], places[-1], MOST_TICKS)
+    places = _apart(places)
     ticks = 10**places if log else places
     return {
         "label": f"{label}, log axis" if log else label,
@@ -77,3 +81,13 @@ def _numbers(label: str, values: Array, shown: Callable[[float], str]) -> dict[s
         "tickvals": places,
         "ticktext": [shown(tick) for tick in ticks],
     }
+
+
+def _apart(places: Array) -> Array:
+    """Those of these places, in order, whose ticks do not stand on one another; the ends always."""
+    least = CLOSEST * (places[-1] - places[0]) if places.size else 0.0
+    kept: list[float] = []
+    for place in places[:-1]:
+        if not kept or (place - kept[-1] >= least and places[-1] - place >= least):
+            kept.append(place)
+    return np.array([*kept, *places[-1:]])

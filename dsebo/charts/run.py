@@ -333,7 +333,10 @@ def _draw_slopes(
     )
     drawn = np.append(newest, [slope for _, slope in ghost.slopes] if ghost else [])
     high = max(float(drawn.max(initial=0.0)), 0.0) or 1.0
-    sketch.layout["yaxis3"]["range"] = [min(0.0, float(drawn.min(initial=0.0))), high * 1.75]
+    sketch.layout["yaxis3"]["range"] = [
+        min(0.0, float(drawn.min(initial=0.0))),
+        high * 2.0,
+    ]  # above a bar its two lines, also where presented
     for change, slope in zip(sloped, newest, strict=True):
         _label_bar(sketch, change, float(slope), change is event)
     if not drawn.size:

@@ -137,6 +137,7 @@ def iteration_axis(budget: int, anchor: str = "y") -> dict[str, Any]:
     return axis(
         title=axis_title("evaluation t"),
         range=[0, budget * 1.01],
+        **({"dtick": 1} if budget < 8 else {}),  # there is no evaluation 0.5
         anchor=anchor,
         showgrid=False,
         ticklabelstandoff=CLEAR_OF_0,

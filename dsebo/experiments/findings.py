@@ -84,7 +84,10 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
     if not any(finding.tested for finding in parts.values()):  # once is enough to say what is missing
         most = done.groupby("function").size()
         name = most.idxmax() if len(most) else next(iter(parts))
-        return Report(tuple(parts[name].texts), more_seeds=_missing(frame[frame["function"] == name]))
+        leads = {name: lead(done[done["function"] == name], others) for name in parts}
+        seen = [f"{function_name(name)}: {text}" for name, text in leads.items() if text]
+        missing = _missing(frame[frame["function"] == name])
+        return Report(tuple(parts[name].texts), lead=" ".join(seen), more_seeds=missing)
     texts = [f"{function_name(name)}: {text}" for name in parts for text in parts[name].texts]
     centres = {name: _own_centres(frame[frame["function"] == name], others) for name in parts}
     texts += [f"{function_name(name)}: {text}" for name in parts for text in centres[name]]

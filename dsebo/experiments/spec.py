@@ -99,7 +99,7 @@ class ExperimentSpec(Frozen):
             name=_checked_name(known.get("name") or ""),
             base=_own_settings(_as_dict(known.get("base") or {}, "base")),
             axes=_checked_axes(known.get("axes", [])),
-            seeds=_checked_seeds(known.get("seeds", DEFAULT_SEEDS)),
+            seeds=checked_seeds(known.get("seeds", DEFAULT_SEEDS)),
         )
         spec._check()
         spec = spec.model_copy(update={"axes": spec._normalised()})
@@ -359,7 +359,7 @@ def _checked_name(given: Any) -> str:
     return plain
 
 
-def _checked_seeds(given: Any) -> tuple[int, ...]:
+def checked_seeds(given: Any) -> tuple[int, ...]:
     """A list of different seeds, or a text such as 1-10."""
     seeds = read_seeds(given) if isinstance(given, str) else given
     if not isinstance(seeds, (list, tuple)) or not seeds:

@@ -205,13 +205,13 @@ def _sought(spec: FieldSpec) -> int:
 def field_errors(error: str, names: Iterable[str]) -> dict[str, str]:
     """Of what does not fit together, the sentence of each field."""
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    matches = re.finditer(rf"\b({known}) must be .*?\(got [^)]*\)\.", error)
+    matches = re.finditer(rf"\b({known}) must (?:be|have) .*?\(got [^)]*\)\.", error)
     return {match[1]: match[0] for match in matches}
 
 
 def refusal_words(refusal: str) -> str:
     """Why a form cannot be launched, in its own terms: symbols as its labels have them, empty fields."""
-    named = re.sub(r"\b(\w+)(?= must be )", lambda name: symbol(name[1]), refusal)
+    named = re.sub(r"\b(\w+)(?= must (?:be|have) )", lambda name: symbol(name[1]), refusal)
     words = typeset(named.replace("(got None)", "(it is empty)"))
     return plain(re.sub(r"\d{5,}", lambda digits: f"{int(digits[0]):,}".replace(",", "\u00a0"), words))
 

@@ -89,6 +89,12 @@ PLACES = """() => Object.fromEntries(
   }))"""
 
 
+NAME_IS_WHOLE = """() => {
+  const name = document.querySelector('.st-key-run-head h4 strong');
+  return name.scrollWidth <= name.clientWidth;
+}"""
+
+
 def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: Any, seed: int) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})  # a projector
     page.goto(f"{server}/learn")  # what an empty store opens with: this one may have runs of other tests
@@ -108,6 +114,7 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     wait_for_chart(page)
     more_drawn(page, 3)
     more_drawn(page, drawn(page))  # and it goes on
+    assert page.evaluate(NAME_IS_WHOLE)  # with all that tells it from its neighbours
     places = page.evaluate(PLACES)
     _, top, _, height = places[CHART]
     assert top <= 200
@@ -173,7 +180,9 @@ def test_the_charts_stand_at_the_same_place_whatever_the_run(
         page.wait_for_timeout(500)
         badge = page.locator(".st-key-run-head .stMarkdownBadge").bounding_box()
         controls = page.locator(".st-key-run-head .st-key-controls").bounding_box()
-        assert badge["x"] + badge["width"] <= controls["x"]  # a long name does not hide the state
+        head = page.locator(".st-key-run-head").bounding_box()
+        assert badge["x"] + badge["width"] <= head["x"] + head["width"]  # a long name does not hide the state
+        assert badge["y"] + badge["height"] <= controls["y"] + 2  # nor do the buttons
         assert page.evaluate(
             "(b => b.scrollWidth <= b.clientWidth)(document.querySelector('.stMarkdownBadge'))"
         )

@@ -27,3 +27,11 @@ def test_settings_and_values_on_axes_that_tell_them_apart() -> None:
     assert not lines.line.reversescale
     assert lines.line.colorscale[0] == (0, SEQUENCE[0])
     assert np.argmin(lines.line.color) == 0
+
+
+def test_no_tick_stands_on_another_and_the_first_axis_has_room_for_its_names() -> None:
+    settings = [{"method": name, "c": c} for name in ("random", "bandit-successive-halving") for c in (1, 2)]
+    figure = parallel_figure(settings, ["method", "c"], [0.233, 0.809, 0.852, 20.8])
+    assert list(figure.data[0].dimensions[-1].ticktext) == ["0.233", "0.809", "20.8"]
+    longest = max(map(len, figure.data[0].dimensions[0].ticktext))
+    assert figure.layout.margin.l >= 8 * longest > 70

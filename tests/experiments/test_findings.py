@@ -193,8 +193,11 @@ def test_functions_are_compared_within_each_and_never_with_one_another() -> None
     ]
     few = {key: values[:2] for key, values in cells.items()}
     few["levy", 10] = FLAT[:3]
-    said = findings(progress(few, ["function", "d_e"]), ["function", "d_e"])
-    assert said == [too_few(2, 2)]
+    told = report(progress(few, ["function", "d_e"]), ["function", "d_e"])
+    assert list(told.sentences) == [too_few(2, 2)]
+    assert told.lead.startswith(
+        "Sphere: Lowest median: dₑ = 10 (1.5), then dₑ = 30 (4.5). Levy: Lowest median"
+    )
     alone = {("sphere",): FLAT, ("levy",): [v * 1000 for v in FLAT]}
     said = findings(progress(alone, ["function"]), ["function"])
     assert said == ["Each function has values of its own, so they are not compared with one another."]

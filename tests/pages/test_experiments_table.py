@@ -80,6 +80,9 @@ def test_more_than_two_settings_are_lines_over_axes(finished: Callable[..., str]
     assert parallel["data"][0]["dimensions"][-1]["label"].startswith("best value")
     assert len(parallel["data"][0]["dimensions"][0]["values"]) == 4
     assert "not compared with one another" in said(at)
+    apart = [finished(), finished(beta=3.0), finished(method="turbo"), finished(method="random")]
+    at = open_page("experiments", runs=",".join(apart))
+    assert "parcoords" not in {f["data"][0]["type"] for f in figures(at)}  # TuRBO's own settings are no axes
 
 
 def test_buttons_are_off_with_the_reason_until_something_is_chosen(finished: Callable[..., str]) -> None:
@@ -128,7 +131,7 @@ def test_an_emptied_field_is_missing_not_filled_in(children: list[str]) -> None:
     field.set_value(None).run()
     assert not at.exception
     text = said(at).replace("\\", "")
-    assert text.count("d_e must be a whole number") == 2  # below the field and below Launch
+    assert text.count("dₑ must be a whole number") == 2  # below the field and below Launch
     assert button(at, "Launch").disabled
 
 

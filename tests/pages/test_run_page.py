@@ -15,7 +15,7 @@ from dsebo.text import typeset
 from dsebo.ui import session
 from objectives.fields import must
 from tests.pages.conftest import components, open_page, said
-from tests.pages.presses import press, timeline_buttons, trigger
+from tests.pages.presses import press, shown_timeline, timeline_buttons, trigger
 from tests.small import wait_for
 from tests.small_run import SMALL
 
@@ -108,7 +108,8 @@ def test_what_does_not_fit_together_is_said_under_field_and_launch() -> None:
     field(at, "D").set_value(20).run()
     sentence = typeset(must("d_e", "a whole number from 1 to D = 20", 30))
     assert sentence in at.error[0].value.replace("\\", "")
-    assert any(sentence in caption.value.replace("\\", "") for caption in at.caption)
+    below = [sentence in caption.value.replace("\\", "") for caption in at.caption]
+    assert sum(below) == 2  # the field, and on a phone Launch
     assert all(one.disabled for one in at.button if one.label == "Launch")
 
 
@@ -237,6 +238,7 @@ def test_states_that_need_words(manager: RunManager, state: str, words: str) -> 
     assert not at.exception
     assert words in said(at).replace("\\", "")
     assert ("Resume" in timeline_buttons(at)) == (state == "interrupted")
+    assert shown_timeline(at)["end"] == (40 if state == "interrupted" else 3)  # there is more to come
 
 
 def test_a_run_in_the_queue_says_that_it_waits(manager: RunManager) -> None:

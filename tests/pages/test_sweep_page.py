@@ -90,9 +90,9 @@ def test_another_method_has_other_settings_to_vary() -> None:
     ("label", "text", "words"),
     [
         ("Values of β", "8", "from 2 to"),
-        ("Values of β", "", "beta"),
+        ("Values of β", "", "β"),
         ("Values of β", "4,4", "all different"),
-        ("Values of β", "4,eight", "beta"),
+        ("Values of β", "4,eight", "β"),
         ("Values of β", "4:1:2", "from:to:step"),
         ("Values of β", "0,4", "above 0"),
         ("Values of β", "1:1e9:0.1", "at most"),
@@ -112,7 +112,10 @@ def test_what_is_refused_is_said_in_one_sentence(
     assert len(at.error) == 1
     assert words in at.error[0].value.replace("\\", "")
     assert button(at, "Launch").disabled
-    assert words in button(at, "Launch").help
+    assert words in button(at, "Launch").help.replace("\\", "")
+    assert any(
+        words in one.value.replace("\\", "") for one in at.markdown if ":red[" in one.value
+    )  # below it
     assert children == []
     assert list_experiments(session.manager().store) == []
 

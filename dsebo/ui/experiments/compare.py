@@ -195,7 +195,8 @@ def _settings(runs: Sequence[RunData]) -> None:
     """Runs that differ in more than two settings: a line each."""
     done = [run for run in runs if run.best is not None]
     flat = [flat_config(run.row.config) for run in done]
-    names = [name for name in differing(flat) if name not in ("seed", "embedding_seed")]
+    shared = [name for name in differing(flat) if all(name in own for own in flat)]  # not one method's own
+    names = [name for name in shared if name not in ("seed", "embedding_seed")]
     if len(names) >= FROM_AXES and len(done) >= LEAST_LINES:
         st.markdown("#### All settings at a glance", help="Drag along an axis to keep only some lines.")
         best = [float(run.best or 0.0) for run in done]

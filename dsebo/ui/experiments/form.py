@@ -15,10 +15,9 @@ import streamlit as st
 
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.objectives.fields import ConfigError
-from dsebo.parsing import read_link, read_seeds
-from dsebo.text import plain
+from dsebo.parsing import read_link
 from dsebo.ui import links
-from dsebo.ui.form import Changes, Form, field_errors
+from dsebo.ui.form import Changes, Form, field_errors, refusal_words
 
 LONGEST_TEXT = 300
 NOT_SHARED = ("seed", "repeats", "speed")
@@ -88,10 +87,10 @@ class ExperimentForm(ABC):
             return field_errors(str(error), [name for name in changes if name not in NOT_SHARED])
         return {}
 
-    def show_seeds(self) -> None:
-        """Draw the seeds, which every value or method gets."""
+    def show_seeds(self, read: Callable[[str], Any]) -> None:
+        """Draw the seeds, which every value or method gets; `read` refuses a text in a sentence."""
         st.text_input("Seeds", key=self.place("seeds"), max_chars=LONGEST_TEXT, help=SEEDS_HELP)
-        say_wrong(read_seeds, st.session_state[self.place("seeds")])
+        say_wrong(read, st.session_state[self.place("seeds")])
 
     def from_link(self, params: Mapping[str, str]) -> tuple[Draft, list[str]]:
         """(what a link says, a sentence for each part of it that cannot be used)."""
@@ -127,9 +126,11 @@ class ExperimentForm(ABC):
         return self.form.place(name)
 
 
-def say_wrong(read: Callable[[str], Any], text: str) -> None:
-    """Below an input: why its text cannot be read."""
+def say_wrong(read: Callable[[str], Any], text: str) -> bool:
+    """Below an input: why its text cannot be read; whether that had to be said."""
     try:
         read(text)
     except ConfigError as error:
-        st.markdown(f":red[{plain(str(error))}]")
+        st.markdown(f":red[{refusal_words(str(error))}]")
+        return True
+    return False

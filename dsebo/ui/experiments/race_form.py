@@ -107,7 +107,7 @@ class RaceForm(ExperimentForm):
         return label_of(config.model_dump(mode="json")), words
 
     def show_shared(self) -> None:  # noqa: D102
-        self.show_seeds()
+        self.show_seeds(race_seeds)
         self.form.show(more=self._settings_input, errors=self.errors(self.form.changes()))
 
     def _settings_input(self) -> None:

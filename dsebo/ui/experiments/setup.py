@@ -109,8 +109,6 @@ def _launch(form: ExperimentForm, draft: Draft) -> None:
         facts_table(_lines(spec, planned))
         if few := too_few(len(spec.seeds), _compared(spec)):
             st.caption(few)
-        if spec.is_race and are_clipped(spec.first_configs()):
-            st.info(CLIPPED, icon=":material/info:")
         _offer_existing(spec)
     pressed = st.button(
         LAUNCH,
@@ -122,6 +120,8 @@ def _launch(form: ExperimentForm, draft: Draft) -> None:
     )
     for sentence in refused:
         st.error(refusal_words(sentence))
+    if spec is not None and spec.is_race and are_clipped(spec.first_configs()):
+        st.info(CLIPPED, icon=":material/info:")
     if spec is None or planned is None or refused:
         return
     if pressed:

@@ -40,6 +40,8 @@ COLUMNS = (
 )
 SETTINGS = ("D", "d_e", "c", "K", "beta", "d_h", "d_l", "d", "alpha", "min_step", "variant")
 FIRST = ("Name", "Runs", "State", "Best", "Curve", "Varies", "Method")
+# The usual columns stand side by side at 1280 px: their widths come to 1210.
+NARROW = {symbol(name): 42 for name in ("d_e", "c", "beta", "d_h")} | {"D": 54, "K": 60}
 OPENED, CHOSEN, CLICKED = "opened groups", "chosen lines", "group clicked"  # in the session
 
 
@@ -310,13 +312,19 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
             "Runs": st.column_config.ButtonColumn(
                 "Runs", type="tertiary", width=64, alignment="left", on_click=_toggle, key=CLICKED
             ),
-            **{name: st.column_config.Column(name, help=help_of(name)) for name in map(symbol, SETTINGS)},
-            "Best": st.column_config.NumberColumn(format="%.4g"),
-            "Varies": st.column_config.TextColumn(width=150),
-            "Curve": st.column_config.LineChartColumn("Best so far", width=100),
+            **{
+                name: st.column_config.Column(name, width=NARROW.get(name), help=help_of(name))
+                for name in map(symbol, SETTINGS)
+            },
+            "State": st.column_config.TextColumn(width=78),
+            "Best": st.column_config.NumberColumn(width=68, format="%.4g"),
+            "Varies": st.column_config.TextColumn(width=130),
+            "Curve": st.column_config.LineChartColumn("Best so far", width=90),
+            "Function": st.column_config.TextColumn(width=84),
+            "Method": st.column_config.TextColumn(width=90),
             "Seconds": st.column_config.NumberColumn(format="%.3g"),
             "Tags": st.column_config.ListColumn(width="small"),
-            "Created": st.column_config.DatetimeColumn(format="D MMM HH:mm"),
+            "Created": st.column_config.DatetimeColumn(width=102, format="D MMM HH:mm"),
         },
     )
     rows = {keys[index]: None for index in selected["selection"]["rows"] if 0 <= index < len(keys)}

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.config import FUNCTION, METHODS, nested_config
-from dsebo.experiments.spec import ExperimentSpec
+from dsebo.experiments.spec import ExperimentSpec, checked_seeds
 from dsebo.objectives import names
 from dsebo.objectives.fields import ConfigError, FieldSpec, must, not_one_of
 from dsebo.paper.presets import PRESETS, Preset
@@ -18,7 +18,7 @@ from dsebo.parsing import read_seeds, read_values
 from dsebo.text import seeds_text, symbol, value_label, value_text
 from dsebo.ui import links
 from dsebo.ui.experiments.form import LONGEST_TEXT, NOT_SHARED, Draft, ExperimentForm, say_wrong
-from dsebo.ui.form import METHOD, Changes, Form, changed, choose_preset, complete, link_of
+from dsebo.ui.form import METHOD, Changes, Form, changed, choose_preset, complete, link_of, refusal_words
 
 # Of each its field and its values, as `beta=4,8`.
 AXES = {"vary": "Vary", "also": "And vary", "third": "And vary, too"}
@@ -133,7 +133,7 @@ class VaryForm(ExperimentForm):
         for axis in AXES:
             if not self._axis_inputs(axis, changes):
                 break
-        self.show_seeds()
+        self.show_seeds(checked_seeds)
 
     def show_shared(self) -> None:  # noqa: D102
         changes = self.form.changes()
@@ -163,6 +163,7 @@ class VaryForm(ExperimentForm):
         if not field:
             self._drop_after(axis)
             return False
+        wrong = False
         if choices := known_choices(known[field]):
             st.multiselect(
                 "Values",
@@ -179,7 +180,10 @@ class VaryForm(ExperimentForm):
                 max_chars=LONGEST_TEXT,
                 help=LIST_HELP.format(known[field].allowed),
             )
-            say_wrong(partial(read_values, field), st.session_state[self.place(f"{axis} numbers")])
+            text = st.session_state[self.place(f"{axis} numbers")]
+            wrong = say_wrong(partial(read_values, field), text)
+        if not wrong and (sentence := self.errors({field: None}).get(field)):  # readable, but not allowed
+            st.markdown(f":red[{refusal_words(sentence)}]")
         return True
 
     def _drop_after(self, axis: str) -> None:

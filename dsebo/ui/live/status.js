@@ -97,7 +97,7 @@ function sendT(status, t) {
 
 function words(data, t) {
   if (t < data.last) return `t = ${t}`;
-  return data.live ? "● Live" : "End";
+  return data.live ? "● Live" : data.last < data.end ? "Stopped" : "End";
 }
 
 function showTimeline(status, data) {

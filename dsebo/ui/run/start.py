@@ -308,7 +308,7 @@ def show() -> None:
     with st.sidebar:
         changes, config, pressed, below = show_form()
     if run_id is None:
-        pressed = welcome(config is not None) or pressed
+        pressed = welcome(_checked(changes)[1]) or pressed
     if config is not None:
         with below:
             if ask_first(config, changes, pressed) and (launched := launch(changes)):
@@ -333,13 +333,18 @@ def show() -> None:
             show_facts(config, changes.get("speed"))
 
 
-def welcome(can_launch: bool) -> bool:
-    """The first screen: one sentence, and eight ways to begin. Whether Launch was pressed here."""
+def welcome(refusal: str) -> bool:
+    """The first screen: one sentence, and some ways to begin. Whether Launch was pressed here.
+
+    On a phone, where the form is hidden, Launch stands here too; off with the reason, as there.
+    """
     _introduction()
     with st.container(key="launch-small"):
         pressed = st.button(
-            "Launch", key="launch small", type="primary", width="stretch", disabled=not can_launch
+            "Launch", key="launch small", type="primary", width="stretch", disabled=bool(refusal)
         )
+        if refusal:
+            st.caption(f":red[{refusal_words(refusal)}]")
 
     def offer(preset: Preset) -> bool:
         return card(preset.key, preset.title, preset.look_for, RUN_IT, partial(FORM.load, preset.changes))

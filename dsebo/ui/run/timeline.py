@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dsebo.runs.data import RunData
+from dsebo.store.schema import ENDED
 from dsebo.ui import session
 from dsebo.ui.controls import act
 from dsebo.ui.live import by_timer
@@ -70,10 +71,11 @@ def timeline(runs: Sequence[RunData]) -> dict[str, Any]:
     """What the component shows: where it stands, a mark at each expansion, and what can be pressed."""
     last, t, row = last_of(runs), shown_t(runs), runs[0].row
     ended = all(run.ended for run in runs)
+    done = all(run.row.state in ENDED for run in runs)  # one that was interrupted may go on
     return {
         "t": t or last,
         "last": last,
-        "end": max(1, last if ended else max(run.row.budget for run in runs)),
+        "end": max(1, last if done else max(run.row.budget for run in runs)),
         "live": t is None and not ended,
         "marks": [
             {"t": change["t"], "text": f"Evaluation {change['t']}: d {change['d_from']} → {change['d_to']}"}
