@@ -134,11 +134,14 @@ def escaped_controls(json_text: str) -> str:
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
 
 
+INITIALS = ("limo", "mslr")  # functions whose names are those of words
+
+
 def function_name(name: str) -> str:
     """`dixon-price` as `Dixon-Price`; one's own, such as `my_problem:f`, as it is."""
     if ":" in name:
         return name
-    return "-".join(part.capitalize() for part in name.split("-"))
+    return name.upper() if name in INITIALS else "-".join(part.capitalize() for part in name.split("-"))
 
 
 def method_name(method: str) -> str:

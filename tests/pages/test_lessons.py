@@ -16,6 +16,7 @@ from dsebo.store.classroom import predictions
 from dsebo.text import typeset
 from dsebo.transfer import examples, export_json, import_bytes
 from dsebo.ui.learn import lesson_view, opening
+from dsebo.ui.learn.theory_view import TITLE
 from tests.pages.conftest import ROOT, open_page, said
 from tests.small import wait_for
 
@@ -87,6 +88,8 @@ def test_from_prediction_to_answer(manager: RunManager) -> None:
     assert ("Right." in page) != ("Not quite." in page)
     assert row.config["optimizer"]["d_l"] == 5
     assert "The subspace grew from 5 to" in page
+    next(button for button in at.button if button.label == f"Next: {TITLE}").click().run()  # the last one
+    assert "Section 5 bounds the simple regret" in said(at)
     assert "tiny one ✓ done" in said(open_page("lessons")).replace("\\", "").replace("<b>", "").replace(
         "</b>", ""
     )

@@ -14,10 +14,10 @@ from dsebo.text import typeset
 from dsebo.ui import links, session
 from dsebo.ui.inputs import card
 from dsebo.ui.learn import lesson_view, opening, theory_view
+from dsebo.ui.learn.theory_view import THEORY
 from dsebo.ui.refresh import draw_last
 from dsebo.ui.run import start
 
-THEORY = "theory"
 WINNERS = "Where a lesson names the best of three methods, it has run three seeds."
 
 
@@ -47,12 +47,7 @@ def _below(lessons: Sequence[Lesson], now: lesson_view.Asked) -> None:
     lesson_view.show_list(lessons, now)
     with st.expander("Glossary: every symbol in a sentence"):
         _glossary()
-    if card(
-        THEORY,
-        "The theorem, with numbers",
-        "Section 5: what does the bound say of a run?",
-        "Open the theorem",
-    ):
+    if card(THEORY, theory_view.TITLE, "Section 5: what does the bound say of a run?", "Open the theorem"):
         links.go("learn", show=THEORY)
 
 
@@ -68,7 +63,7 @@ def _theory() -> None:
     """The two bounds of the paper's section 5, with numbers."""
     if st.button("All lessons", icon=":material/arrow_back:", type="tertiary"):
         links.go("learn")
-    st.markdown("### The theorem, with numbers")
+    st.markdown(f"### {theory_view.TITLE}")
     st.markdown(
         "Section 5 bounds the simple regret by two parts. The **approximation error** ε(d) is what a "
         "d-dimensional subspace cannot reach; the **optimization error** is what T evaluations in it "

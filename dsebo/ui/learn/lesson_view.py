@@ -26,6 +26,7 @@ from dsebo.transfer.examples import bundled_run
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import card, in_pairs
+from dsebo.ui.learn.theory_view import THEORY, TITLE
 from dsebo.ui.live import live_chart
 from dsebo.ui.refresh import Look, keep_watching
 
@@ -301,14 +302,16 @@ def _say_answer(lesson: Lesson, runs: Sequence[RunData], guess: str) -> None:
 def _ways_on(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
     """From the answer: the run itself, the next lesson, the same question again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if following is not None and "list" not in now.hide:
-            there = replace(now, lesson=following.key, guess="", runs=())
+        if "list" not in now.hide:
+            title, there = TITLE, {"show": THEORY}  # after the last lesson
+            if following is not None:
+                title, there = following.title, replace(now, lesson=following.key, guess="", runs=()).link()
             st.button(
-                f"Next: {plain(typeset(following.title))}",
+                f"Next: {plain(typeset(title))}",
                 type="primary",
                 icon=":material/arrow_forward:",
                 on_click=links.write,
-                args=(there.link(),),
+                args=(there,),
             )
         if "nav" not in now.hide:
             links.page_link("run", "Open in Run", "play_circle", {"run": now.runs[0]})

@@ -31,6 +31,7 @@ from dsebo.ui.inputs import choose_run
 from dsebo.ui.live import live_chart
 from dsebo.ui.run import floors
 
+THEORY, TITLE = "theory", "The theorem, with numbers"  # how a link names it, and it itself
 SHAPE_WORDS = {
     "linear": "(D − d) / D, the paper's",
     "square": "((D − d) / D)²",
