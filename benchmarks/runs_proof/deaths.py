@@ -104,7 +104,7 @@ def _wait_for_evaluations(url: str, count: int, process: Any) -> None:
 
 
 CRASHES = 10
-LINK = "function=sphere&D=50&d_e=5&d_l=2&d_h=20&beta=4&budget=150&speed=8&seed={}"
+LINK = "function=sphere&D=50&d_e=5&d_l=2&d_h=20&beta=4&budget=150&speed=1&seed={}"
 
 
 def crashes(folder: Path) -> None:
@@ -121,7 +121,7 @@ def crashes(folder: Path) -> None:
         browser.press("Launch")
         assert not browser.said, browser.said
     ids = [row.id for row in store.list_runs(limit=2)]
-    sweep = spec(seeds="1-30", budget=100)
+    sweep = spec(seeds="1-8", budget=100)
     sweep_id = create_experiment(store, sweep)
     start_child(store, sweep_id)
     for number in range(CRASHES):
