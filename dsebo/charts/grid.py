@@ -20,7 +20,7 @@ TICKS = 42  # px more at the foot where the tiles stand on an axis
 MOST_TILES, MOST_BARS = 120, 2400  # that can be told apart, and drawn while one waits
 PAD, FULL = 0.06, 0.56  # shares of a tile: its edge, and the height of a finished run's bar
 COLUMNS, FEW, SHORT = 4, 2, 9  # tiles side by side; fewer where a label is longer than so many
-TITLE = "Runs of each cell: one bar a seed"
+TITLE = "Runs of each cell: one bar per seed"
 COLOURS = {"finished": theme.BLUE, "running": theme.SKY, "at rest": theme.GREY, "failed": theme.VERMILLION}
 _TEXT_TOP = 0.97
 

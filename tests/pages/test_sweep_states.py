@@ -180,6 +180,9 @@ def test_earlier_sweeps_are_listed_and_the_way_back_leads_there(manager: RunMana
     assert list(table["Name"]) == ["second", "<b>first</b>"]
     assert list(table["State"]) == ["interrupted", "finished"]
     assert list(table["Varies"]) == ["β 2, 6 × seeds 1-2"] * 2
+    assert list(table["Function"]) == ["Sphere"] * 2  # known from its plan: no run has begun
+    assert list(table["D"]) == [20] * 2
+    assert table["β"].isna().all()  # it varies
     assert list(table["Runs"]) == ["▸ 4", "▸ 4"]
 
 

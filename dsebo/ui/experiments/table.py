@@ -19,6 +19,7 @@ from dsebo.experiments.records import ExperimentRow, get_experiment, list_experi
 from dsebo.lessons import load_lessons
 from dsebo.lessons.glossary import help_of
 from dsebo.objectives import names
+from dsebo.objectives.fields import ConfigError
 from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
@@ -151,7 +152,8 @@ def frame(
     for line in lines:
         best = _best(line, columns)
         at = {name: [columns[name][place] for place in line.places] for name in columns}
-        own = [flat[place] for place in line.places]
+        own = [flat[place] for place in line.places] or _planned(line)
+        varied = _varied(line)
         rows.append(
             {
                 "Name": f"└ {line.name}" if line.inside else line.name,
@@ -160,9 +162,18 @@ def frame(
                 "Best": None if best is None else columns["best"][best],
                 "Curve": None if best is None else curves.get(columns["id"][best]),
                 "Varies": _varies(line, own),
-                "Function": _shared_name(at["function"], function_name, "function"),
-                "Method": _shared_name(at["method"], method_name, "method"),
-                **{symbol(name): _shared([settings.get(name) for settings in own]) for name in SETTINGS},
+                "Function": _shared_name(
+                    varied.get("function") or [settings["name"] for settings in own],
+                    function_name,
+                    "function",
+                ),
+                "Method": _shared_name(
+                    varied.get("method") or [settings["method"] for settings in own], method_name, "method"
+                ),
+                **{
+                    symbol(name): _shared(varied.get(name) or [settings.get(name) for settings in own])
+                    for name in SETTINGS
+                },
                 "Final d": _shared(at["d"]),
                 "Done": sum(at["n_done"]),
                 "Budget": _shared(at["budget"]),
@@ -184,6 +195,21 @@ def frame(
 def _settings(config: str) -> dict[str, Any]:
     whole = orjson.loads(config)
     return {**whole["objective"], **whole["optimizer"]}
+
+
+def _planned(line: Line) -> list[dict[str, Any]]:
+    """Of an experiment that has no run yet: what its first one will be, if that can be run here."""
+    try:
+        configs = line.experiment.spec.first_configs()[:1] if line.experiment else []
+    except ConfigError:
+        return []
+    return [{**one.objective.model_dump(), **one.optimizer.model_dump()} for one in configs]
+
+
+def _varied(line: Line) -> dict[str, Sequence[Any]]:
+    """What an experiment varies, by name: of its runs some may not have begun."""
+    axes = line.experiment.spec.axes if line.experiment else ()
+    return {axis.field: axis.values for axis in axes if len(axis.values) > 1}
 
 
 def _total(line: Line) -> int:
