@@ -44,7 +44,8 @@ def mark_end(figure: go.Figure, axis: str, position: float, text: str) -> None:
 
 
 def mark_place(figure: go.Figure, t: int, position: float, text: str) -> None:
-    """An arrow to a place of the first row, and words on a ground of their own."""
+    """An arrow to a place of the first row; its words stand under the falling curve, on their own ground."""
+    ahead = t < figure.layout.xaxis.range[1] / 2
     figure.add_annotation(
         text=text,
         name="over",
@@ -54,8 +55,8 @@ def mark_place(figure: go.Figure, t: int, position: float, text: str) -> None:
         showarrow=True,
         arrowhead=2,
         arrowcolor=theme.VERMILLION,
-        ax=60,
-        ay=-46,
+        ax=60 if ahead else -60,
+        ay=40,
         font={"color": theme.VERMILLION},
     )
 

@@ -178,7 +178,8 @@ def beside(text: str, axis: str, y: float, x: float = 1, colour: str | None = No
     """The name of a line, right of its row; those that are close move apart as they are drawn."""
     place = {"xref": "paper", "x": x, "xanchor": "left", "xshift": 5, "yref": axis, "y": y}
     ink = {} if colour is None else {"font": {"color": colour}}
-    return {"text": text, "showarrow": False, "name": "beside", "yanchor": "middle", **place, **ink}
+    words = {"text": text, "align": "left", "showarrow": False, "name": "beside", "yanchor": "middle"}
+    return words | place | ink
 
 
 @dataclass

@@ -104,11 +104,11 @@ def _draw(whole: RunData, t: int) -> None:
     for column, (title, text) in zip(st.columns(3), captions(then).items(), strict=True):
         column.markdown(f"**{title}**  \n{plain(typeset(text))}")
     live_chart(sketch_at(whole, t), key="opening")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if t >= whole.t:
-            st.button("Play it again", icon=":material/replay:", on_click=_again)
-            st.caption(then.conclusion)
-        floors.explain([whole], legend=False)
+    if t >= whole.t:
+        again, ending = st.columns([1, 6], vertical_alignment="center")
+        again.button("Play it again", icon=":material/replay:", on_click=_again)
+        ending.caption(then.conclusion)
+    floors.explain([whole], legend=False)
 
 
 def _again() -> None:

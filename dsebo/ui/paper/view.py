@@ -30,7 +30,7 @@ from dsebo.paper.comparison import (
 )
 from dsebo.paper.readings import READINGS, Reading
 from dsebo.store.errors import LimitExceeded, StoreError
-from dsebo.text import number, plain, seeds_text, value_text
+from dsebo.text import number, plain, seeds_text, typeset, value_text
 from dsebo.ui import links, session
 from dsebo.ui.form import link_of
 from dsebo.ui.live import live_chart
@@ -238,9 +238,8 @@ def show_readings() -> None:
     )
     for reading in READINGS:
         words, switch = st.columns([3.4, 1], gap="medium", vertical_alignment="center")
-        words.markdown(
-            f"**{plain(reading.point)}**  \n{plain(reading.here)}  \n:gray[{plain(reading.other)}]"
-        )
+        here, other = (plain(typeset(text)) for text in (reading.here, reading.other))
+        words.markdown(f"**{plain(reading.point)}**  \n{here}  \n:gray[{other}]")
         if reading.switch:
             with switch.container(gap=None):
                 _show_switch(reading)
