@@ -139,6 +139,7 @@ def test_a_block(block: Block, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # many processes, one after another
 @named([block for block in ALL if not is_quick(block)])
 def test_a_block_that_takes_longer(block: Block, tmp_path: Path) -> None:
     check(block, tmp_path)
