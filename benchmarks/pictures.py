@@ -56,6 +56,13 @@ class Shown:
         self.page.goto(f"{self.address}/{path}?{query}")
         self.page.wait_for_selector(READY, timeout=PATIENCE)
 
+    def open_whole(self, reachable: str = "no") -> None:
+        """Open the run in a window that has all of Algorithm 1, with the chart of a usual one."""
+        self.open(height=TALL, run=self.run, t=self.t, reachable=reachable)
+        self.page.add_style_tag(content=AS_IN_A_WINDOW)
+        self.page.evaluate("window.dispatchEvent(new Event('resize'))")
+        self.page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=PATIENCE)
+
     def wait_for_chart(self, reachable: bool = False) -> None:
         """Until the chart is drawn, with its areas where they are asked for."""
         self.page.wait_for_selector(f"{CHART}[data-ready=true]", timeout=PATIENCE)
@@ -73,12 +80,9 @@ class Shown:
 
 def screenshot(app: Shown, file: Path) -> None:
     """README's first: chart with what is reachable, feed, and the decision in words and numbers."""
-    app.open(height=TALL, run=app.run, t=app.t, reachable="yes")  # cut below the formula
-    app.page.add_style_tag(content=AS_IN_A_WINDOW)
-    app.page.evaluate("window.dispatchEvent(new Event('resize'))")
+    app.open_whole(reachable="yes")
     app.page.get_by_test_id("stSidebar").hover()
     app.page.get_by_test_id("stSidebarCollapseButton").locator("button").click()
-    app.page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=PATIENCE)
     app.wait_for_chart(reachable=True)
     app.page.screenshot(path=file, clip={"x": 0, "y": 0, "width": WIDTH, "height": app.end_of_formulas()})
 
@@ -99,9 +103,8 @@ def reachable(app: Shown, file: Path) -> None:
 
 def explained(app: Shown, file: Path) -> None:
     """The decision in words and numbers: what stands below the chart."""
-    app.open(height=TALL, run=app.run, t=app.t)
+    app.open_whole()
     app.wait_for_chart()
-    app.page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=PATIENCE)
     beside = app.page.locator(".st-key-beside").first.bounding_box()
     assert beside is not None
     left, top, width = (round(beside[side]) for side in ("x", "y", "width"))
