@@ -56,6 +56,13 @@ class Shown:
         self.page.goto(f"{self.address}/{path}?{query}")
         self.page.wait_for_selector(READY, timeout=PATIENCE)
 
+    def open_whole(self, reachable: str = "no") -> None:
+        """Open the run in a window that has all of Algorithm 1, with the chart of a usual one."""
+        self.open(height=TALL, run=self.run, t=self.t, reachable=reachable)
+        self.page.add_style_tag(content=AS_IN_A_WINDOW)
+        self.page.evaluate("window.dispatchEvent(new Event('resize'))")
+        self.page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=PATIENCE)
+
     def wait_for_chart(self, reachable: bool = False) -> None:
         """Until the chart is drawn, with its areas where they are asked for."""
         self.page.wait_for_selector(f"{CHART}[data-ready=true]", timeout=PATIENCE)
@@ -63,21 +70,21 @@ class Shown:
             self.page.get_by_text("out of reach", exact=True).first.wait_for(timeout=PATIENCE)
         self.page.wait_for_timeout(1500)  # what comes in late: fonts, formulas, a chart's last size
 
+    def end_of_formulas(self) -> int:
+        """Where Algorithm 1 ends on the page: with the patience, below the last of its formulas."""
+        self.page.wait_for_selector(FORMULA, timeout=PATIENCE)
+        last = self.page.locator(FORMULA).last.bounding_box()
+        assert last is not None
+        return round(last["y"] + last["height"]) + AIR
+
 
 def screenshot(app: Shown, file: Path) -> None:
     """README's first: chart with what is reachable, feed, and the decision in words and numbers."""
-    app.open(height=TALL, run=app.run, t=app.t, reachable="yes")  # cut below the formula
-    app.page.add_style_tag(content=AS_IN_A_WINDOW)
-    app.page.evaluate("window.dispatchEvent(new Event('resize'))")
+    app.open_whole(reachable="yes")
     app.page.get_by_test_id("stSidebar").hover()
     app.page.get_by_test_id("stSidebarCollapseButton").locator("button").click()
-    app.page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=PATIENCE)
     app.wait_for_chart(reachable=True)
-    app.page.wait_for_selector(FORMULA)
-    last = app.page.locator(FORMULA).last.bounding_box()
-    assert last is not None  # the patience, which ends Algorithm 1
-    bottom = round(last["y"] + last["height"]) + AIR
-    app.page.screenshot(path=file, clip={"x": 0, "y": 0, "width": WIDTH, "height": bottom})
+    app.page.screenshot(path=file, clip={"x": 0, "y": 0, "width": WIDTH, "height": app.end_of_formulas()})
 
 
 def run(app: Shown, file: Path) -> None:
@@ -96,10 +103,14 @@ def reachable(app: Shown, file: Path) -> None:
 
 def explained(app: Shown, file: Path) -> None:
     """The decision in words and numbers: what stands below the chart."""
-    app.open(height=TALL, run=app.run, t=app.t)
+    app.open_whole()
     app.wait_for_chart()
-    app.page.get_by_text("Algorithm 1 at evaluation").first.wait_for(timeout=PATIENCE)
-    app.page.locator(".st-key-beside").first.screenshot(path=file)
+    beside = app.page.locator(".st-key-beside").first.bounding_box()
+    assert beside is not None
+    left, top, width = (round(beside[side]) for side in ("x", "y", "width"))
+    app.page.screenshot(
+        path=file, clip={"x": left, "y": top, "width": width, "height": app.end_of_formulas() - top}
+    )
 
 
 def theory(app: Shown, file: Path) -> None:
@@ -137,8 +148,8 @@ PICTURES: dict[str, Callable[[Shown, Path], None]] = {
 
 
 @contextmanager
-def opened() -> Iterator[Shown]:
-    """The app on a store with the runs that come with the package, in a light Chromium."""
+def opened() -> Iterator[Callable[[], Shown]]:
+    """The app on a store with the runs that come with the package, each time in a new light Chromium."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         store = Store.open(f"sqlite:///{folder}/runs.db")
         import_bundled(store)
@@ -149,9 +160,13 @@ def opened() -> Iterator[Shown]:
         chromium = playwright.chromium.launch(executable_path=browser(), args=FLAGS)
         try:
             server.wait()
-            page = chromium.new_page(color_scheme="light")
             address = f"http://127.0.0.1:{server.port}"
-            yield Shown(page, address, row.id, grown[EXPANSION]["t"], row.n_done)
+
+            def fresh() -> Shown:  # a sidebar that was folded stays so in a browser
+                page = chromium.new_page(color_scheme="light")
+                return Shown(page, address, row.id, grown[EXPANSION]["t"], row.n_done)
+
+            yield fresh
         finally:
             chromium.close()
             server.close()
@@ -160,10 +175,10 @@ def opened() -> Iterator[Shown]:
 def main() -> None:
     """Those that are named, or all."""
     FOLDER.mkdir(exist_ok=True)
-    with opened() as app:
+    with opened() as fresh:
         for name, take in PICTURES.items():
             if not sys.argv[1:] or name in sys.argv[1:]:
-                take(app, FOLDER / name)
+                take(fresh(), FOLDER / name)
                 print(FOLDER / name, flush=True)
 
 

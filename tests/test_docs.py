@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import dsebo
+from dsebo.cli import app
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.lessons import parse_lesson
+from dsebo.paper.presets import PRESETS
 from dsebo.settings import ImportLimits, Limits, LimitSettings, Settings
 from tests.processes import ROOT, free_port, start
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 FILES = [ROOT / "README.md", *(file for file in DOCS if file.name != "README.md")]
-BLOCK = re.compile(r"^(?:<!-- (slow|long)[^\n]*-->\n)?( *)```(\w+)\n(.*?)^ *```$", flags=re.S | re.M)
+BLOCK = re.compile(r"^(?:<!-- (slow) -->\n)?( *)```(\w+)\n(.*?)^ *```$", flags=re.S | re.M)
 QUICK = {"README", "quick-start"}  # whose commands and code the suite runs; the others' are proofs
 
 
@@ -32,7 +35,7 @@ class Block:
     """One piece of code of a document."""
 
     file: str
-    when: str  # "", "slow" or "long"
+    when: str  # "" or "slow"
     language: str
     code: str
 
@@ -136,16 +139,34 @@ def test_a_block(block: Block, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@named([block for block in ALL if not is_quick(block) and block.when != "long"])
+@pytest.mark.timeout(900)  # many processes, one after another
+@named([block for block in ALL if not is_quick(block)])
 def test_a_block_that_takes_longer(block: Block, tmp_path: Path) -> None:
     check(block, tmp_path)
 
 
-def test_what_takes_too_long_for_any_test_is_a_module_that_is_there() -> None:
-    for block in ALL:
-        if block.when == "long":
-            (module,) = re.findall(r"python -m (\S+)", block.code)
-            assert (ROOT / f"{module.replace('.', '/')}.py").exists()
+def test_modules_files_and_presets_that_are_named_are_there() -> None:
+    for file in FILES:
+        text = file.read_text(encoding="utf-8")
+        for path in re.findall(r"`((?:dsebo|objectives|benchmarks)/[\w/.]*)`", text):
+            assert (ROOT / path).exists(), path
+        for module in re.findall(r"python -m (dsebo[\w.]*|benchmarks[\w.]*)", text):
+            path = ROOT / module.replace(".", "/")
+            assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+        assert set(re.findall(r"--preset ([\w-]+)", text)) <= {"KEY", *(preset.key for preset in PRESETS)}
+
+
+def test_commands_that_are_named_are_there() -> None:
+    listed = CliRunner().invoke(app, ["--help"]).stdout
+    for file in FILES:
+        for command in re.findall(r"(?:^|`)dsebo ([a-z]+)", file.read_text(encoding="utf-8"), flags=re.M):
+            assert f" {command} " in listed, file.name
+
+
+def test_the_version_is_the_same_wherever_it_is_said() -> None:
+    assert f"\nversion: {dsebo.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+?),? ", changes + " ", flags=re.M)[0] == dsebo.__version__
 
 
 def test_what_is_installed_or_made_is_there() -> None:
