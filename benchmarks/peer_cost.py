@@ -30,7 +30,7 @@ MEASURED = Path(__file__).parent / "results" / "peer_cost.csv"
 TIMED = [method for method in METHODS if method != "centre"]  # one evaluation: nothing to fit
 SIZES = {100: 500, 1000: 500, 5000: 100}  # evaluations at each D
 SHORT = {100: 500, 1000: 200, 5000: 50}  # of the methods that take longest
-LONG = ("saasbo", "rducb", "vaebo", "dumbo")
+LONG = ("saasbo", "vaebo", "dumbo")
 CHECKED, FACTOR = 200, 1.5  # evaluations of a run that is predicted, and how near that must be
 MARKS = (25, 50, 100, 200, 300, 400, 500)
 

@@ -52,7 +52,7 @@ class RducbConfig(ModelConfig):
     """RDUCB: a random sum of parts, drawn again at every step."""
 
     label = "RDUCB"
-    coefficients = Coefficients(n_D=7.45e4, n2_d=634, n3=27.4, n3_d=0.733)
+    coefficients = Coefficients(n_D=8.84e4, n2_d=178, n3_d=1.01)
 
     method: Literal["rducb"] = "rducb"
     size: float = setting(0.2, "Edges", symbol="|E|/D", ge=0, le=1)

@@ -54,7 +54,7 @@ def test_four_fits_find_two_of_fifty_variables() -> None:
 
 @pytest.mark.slow
 def test_four_fits_find_thirty_of_a_thousand_variables_in_three_hundred_points() -> None:
-    """With four times the usual iterations; of six such data sets these are the ones where all were found."""
+    """With four times the usual iterations, on one of six such data sets; on the others it finds 19 to 29."""
     rng = np.random.default_rng(0)
     U, truth = rng.random((400, 1000)), np.arange(30)
     y = np.sum((10.24 * U[:, truth] - 6.12) ** 2, axis=1)
