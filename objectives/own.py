@@ -195,10 +195,10 @@ class Source:
                 must("function", "a file and a name in it, such as my_problem.py:f", self.place)
             )
         if not file.is_file():
-            raise ConfigError(f"function = {self.place!r} cannot be read: there is no file {path}.")
+            raise ConfigError(f"{self.place} cannot be read: there is no file {path}.")
         target = getattr(_module(file), attribute, None)
         if target is None:
-            raise ConfigError(f"function = {self.place!r} cannot be read: {file.name} has no {attribute}.")
+            raise ConfigError(f"{self.place} cannot be read: {file.name} has no {attribute}.")
         problem = target if isinstance(target, Problem) else self._of_function(target)
         return replace(problem, name=problem.name or f"{file.stem}:{attribute}")
 

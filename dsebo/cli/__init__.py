@@ -35,7 +35,7 @@ class Commands(TyperGroup):
         except UsageError as error:
             if not any_given:  # the help is shown instead
                 raise
-            _refuse(error.format_message())
+            _refuse(_words(error))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command itself, where the help has only its name and its line."""
@@ -50,7 +50,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except UsageError as error:
-            _refuse(error.format_message())
+            _refuse(_words(error))
         except (StoreFull, LeaseLost) as error:  # nothing that was asked for is wrong
             _refuse(str(error), failed=True)
         except (ConfigError, StoreError) as error:
@@ -60,6 +60,17 @@ class Commands(TyperGroup):
             if missing is None:
                 raise
             _refuse(f"This needs {missing}: pip install 'dsebo[app]'.")
+
+
+def _words(error: Any) -> str:
+    """What is wrong with a command line; of a value in the words that settings have, not in pydantic's."""
+    problems = getattr(error.__cause__, "errors", None)
+    if problems is None:
+        return str(error.format_message())
+    from dsebo.objectives.fields import must
+
+    allowed = problems()[0]["msg"].partition(",")[0].removeprefix("Input should be ")
+    return must(error.param.name, allowed, problems()[0]["input"])
 
 
 def _refuse(message: str, failed: bool = False) -> NoReturn:

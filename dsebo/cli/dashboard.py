@@ -68,7 +68,7 @@ def app_command(
         try:
             probe.bind((address, port))
         except OSError as error:
-            refuse(f"port = {port} cannot be used: {error.strerror}. Another one: --port {port + 1}.")
+            refuse(f"Port {port} cannot be used: {error.strerror}. Another one: --port {port + 1}.")
     command = [sys.executable, "-m", "dsebo.ui.serve", "run", str(SCRIPT), *_options(settings, port)]
     # Its pages are found beside the script; dsebo is found where this process found it.
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])

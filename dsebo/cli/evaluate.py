@@ -80,7 +80,7 @@ def read_points(file: Path, D: int) -> Array:
                 points.append(_point(row, D, f"{file}, line {number}"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise ConfigError(f"at = {str(file)!r} cannot be read as CSV: {why}.") from None
+        raise ConfigError(f"{file} cannot be read as CSV: {why}.") from None
     if not points:
         raise ConfigError(f"{file} has no points.")
     return np.array(points)

@@ -279,7 +279,7 @@ def _text_of(file: str) -> str:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
-        raise ConfigError(f"FILE = {file!r} cannot be read: {why}.") from None
+        raise ConfigError(f"{file} cannot be read: {why}.") from None
 
 
 def _of_preset(key: str) -> ExperimentSpec:

@@ -180,7 +180,7 @@ def read_file(file: Path | None) -> dict[str, Any]:
         base = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
-        raise ConfigError(f"config = {str(file)!r} cannot be read as JSON: {why}.") from None
+        raise ConfigError(f"{file} cannot be read as JSON: {why}.") from None
     if not isinstance(base, dict):
         raise ConfigError(must("config", "a file with one JSON object", str(file)))
     return base

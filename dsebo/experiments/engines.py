@@ -152,7 +152,9 @@ class ClusterEngine(Engine):
         try:
             threads: dict[str, int] = self._client.nthreads()
         except (OSError, TimeoutError) as error:
-            raise StoreError(f"cluster = {self.address!r} is no longer there: {_one_line(error)}.") from None
+            raise StoreError(
+                f"The cluster at {self.address} is no longer there: {_one_line(error)}."
+            ) from None
         return max(1, sum(threads.values()))
 
     def replace(self) -> None:
@@ -186,7 +188,7 @@ def _client(address: str) -> Any:
         connect: Any = distributed.Client
         return connect(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise StoreError(f"cluster = {address!r} cannot be reached: {_one_line(error)}.") from None
+        raise StoreError(f"The cluster at {address} cannot be reached: {_one_line(error)}.") from None
 
 
 def _one_line(error: Exception) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from dsebo.config import RunConfig, predict
 from dsebo.objectives import OwnConfig
-from dsebo.objectives.fields import ConfigError
+from dsebo.objectives.fields import ConfigError, must
 from dsebo.settings import Limits, Settings, machine_megabytes
 from dsebo.store import schema
 from dsebo.store.errors import LimitExceeded
@@ -98,9 +98,9 @@ def check_can_run(settings: Settings, configs: Sequence[RunConfig]) -> None:
 def check_run(limits: Limits, config: RunConfig, budget: int) -> None:
     """Refuse a single run that is too long or too large."""
     if limits.budget is not None and budget > limits.budget:
-        raise LimitExceeded(f"budget = {budget} is over the limit of {limits.budget} evaluations.")
+        raise LimitExceeded(must("budget", f"within the limit of {limits.budget} evaluations", budget))
     if limits.D is not None and config.objective.D > limits.D:
-        raise LimitExceeded(f"D = {config.objective.D} is over the limit of {limits.D}.")
+        raise LimitExceeded(must("D", f"within the limit of {limits.D}", config.objective.D))
 
 
 def check_sum(limits: Limits, now: Load, new: Load, who: str) -> None:

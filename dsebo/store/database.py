@@ -76,9 +76,9 @@ def connect(url: URL) -> Engine:
     try:
         engine = create_engine(url, **options)
     except (exc.ArgumentError, exc.NoSuchModuleError):
-        raise StoreError(f"There is no driver for {url.drivername}: db = {shown(url)}.") from None
+        raise StoreError(f"There is no driver for {url.drivername}, of which {shown(url)} is.") from None
     except ModuleNotFoundError as error:
-        raise StoreError(f"db = {shown(url)} needs the Python package {error.name}.") from None
+        raise StoreError(f"{shown(url)} needs the Python package {error.name}.") from None
     if url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

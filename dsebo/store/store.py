@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, Select, bindparam, func, select, upda
 
 from dsebo.config import RunConfig
 from dsebo.events import Started
+from dsebo.objectives.fields import must
 from dsebo.store import database, schema
 from dsebo.store.database import LASTING, QUICK, connect, locked, plain_errors, resolve
 from dsebo.store.errors import NotFound, StoreError
@@ -230,7 +231,7 @@ class Store:
             chosen = select(table.c.z, table.c.z_type)
             point = connection.execute(chosen.where(table.c.run_id == full, table.c.t == t)).one_or_none()
         if point is None:
-            raise StoreError(f"t = {t} is not an evaluation of run {full[:8]}.")
+            raise StoreError(must("t", f"an evaluation of run {full[:8]}", t))
         if point.z is None:
             raise StoreError(f"Run {full[:8]} was imported without its points.")
         return self._lifts.lift(self, full, np.frombuffer(point.z, dtype=f"<{point.z_type}"))
@@ -283,9 +284,9 @@ def id_from(connection: Connection, ids: Select[tuple[str]], prefix: str, thing:
     near = ids.where(column.startswith(prefix.lower(), autoescape=True)).limit(2)
     matches = connection.execute(near).scalars().all()
     if not matches:
-        raise NotFound(f"id = {prefix!r} is not {a_thing} of this store.")
+        raise NotFound(f"{prefix!r} is not {a_thing} of this store.")
     if len(matches) > 1:
-        raise NotFound(f"id = {prefix!r} is shared by several {thing}s: give more of it.")
+        raise NotFound(f"{prefix!r} begins the ids of several {thing}s: give more of it.")
     return str(matches[0])
 
 

@@ -300,11 +300,10 @@ def two_axes(folder: Path, example: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "dark")])
 def test_nothing_overflows_or_is_too_small(
-    server: str, browser: Any, two_axes: str, width: int, scheme: str
+    server: str, page: Any, two_axes: str, width: int, scheme: str
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     for name, path in (
         ("experiments", "experiments"),
         ("vary", "sweep"),
@@ -322,12 +321,3 @@ def test_nothing_overflows_or_is_too_small(
         assert page.evaluate(SMALLEST_TEXT) >= 14
         assert page.evaluate(POOR_CONTRAST) == []
         shot(page, f"{name}-{width}-{scheme}")
-    context.close()
-
-
-@pytest.mark.parametrize("link", ["sweep?sweep=zz", "sweep?vary=beta=a,b,c&seeds=none"])
-def test_a_bad_link_shows_a_sentence(server: str, page: Any, link: str) -> None:
-    page.goto(f"{server}/{link}")
-    settle(page)
-    page.get_by_test_id("stAlert").first.wait_for()
-    assert "Traceback" not in page.content()

@@ -384,21 +384,23 @@ def _select_first_row(page: Any, said: bool = True) -> None:
         page.get_by_text("1 run chosen").wait_for()
 
 
-@pytest.mark.parametrize("link", ["/?D=many", "/replay?run=zz"])
-def test_a_bad_link_shows_a_sentence(server: str, page: Any, link: str) -> None:
-    page.goto(server + link)
-    settle(page)
-    alert = page.get_by_test_id("stAlert").first
-    alert.wait_for()
-    assert "Traceback" not in page.content()
+BAD = ("?D=many", "replay?run=zz", "sweep?sweep=zz", "sweep?vary=beta=a,b,c&seeds=none")
+
+
+def test_a_bad_link_shows_a_sentence(server: str, page: Any) -> None:
+    for link in BAD:
+        page.goto(f"{server}/{link}")
+        settle(page)
+        page.get_by_test_id("stAlert").first.wait_for()
+        assert "Traceback" not in page.content(), link
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
 def test_nothing_overflows_or_is_too_small(
-    server: str, browser: Any, example: str, width: int, scheme: str
+    server: str, page: Any, example: str, width: int, scheme: str
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     for name in ("", "runs", "compare", "RUN") if width == 390 else ("RUN", "compare"):
         page.goto(f"{server}/?run={example}" if name == "RUN" else f"{server}/{name}")
         settle(page)
@@ -409,4 +411,3 @@ def test_nothing_overflows_or_is_too_small(
         assert page.evaluate(SMALLEST_TEXT) >= 14
         assert page.evaluate(POOR_CONTRAST) == []
         shot(page, f"{name.lower() or 'first'}-{width}-{scheme}")
-    context.close()

@@ -122,7 +122,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
         port = taken.getsockname()[1]
         shown = CliRunner().invoke(app, ["app", "--port", str(port), "--no-browser"])
     assert shown.exit_code == 2
-    assert f"port = {port} cannot be used" in shown.stderr
+    assert f"Port {port} cannot be used" in shown.stderr
 
 
 def test_a_class_is_answered_from_the_network() -> None:

@@ -39,7 +39,7 @@ def test_over_the_limits_is_refused_with_the_figure(
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))
     shown = CliRunner().invoke(app, [*words, *SMALL, "--db", url])
     assert shown.exit_code == 2
-    assert "budget = 12 is over the limit of 5 evaluations." in shown.stderr
+    assert "budget must be within the limit of 5 evaluations (got 12)." in shown.stderr
     store = Store.open(url)
     assert store.count_runs() == 0
     store.close()

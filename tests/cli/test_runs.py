@@ -121,7 +121,7 @@ def test_show(call: Any, two: list[str]) -> None:
     plain = json.loads(call("show", two[0], "--json").output)
     assert plain["events"][0]["event"] == "started"
     assert plain["versions"]["python"]
-    assert call("show", "zz", code=2).output == "id = 'zz' is not a run of this store.\n"
+    assert call("show", "zz", code=2).output == "'zz' is not a run of this store.\n"
 
 
 def test_resume(call: Any, store: Store) -> None:

@@ -165,7 +165,7 @@ def test_an_interrupted_sweep_ends_with_130(store: Store, monkeypatch: pytest.Mo
         (["--preset", "beta", "--pause"], "--pause needs the id of an experiment."),
         (["sweep.yaml", "--cancel"], "--cancel needs the id of an experiment."),
         (["abc", "--cancel", "--resume"], "--pause, --cancel and --resume contradict one another"),
-        (["abcdef", "--pause"], "id = 'abcdef' is not an experiment of this store."),
+        (["abcdef", "--pause"], "'abcdef' is not an experiment of this store."),
         (["--D", "50"], "vary is missing: such as --vary beta=4,8,12."),
         (["--vary", "beta"], "vary must be such as beta=4,8,12 (got 'beta')."),
         (["--vary", "beta=1"], "beta must have from 2 to 200 values, all different (got [1.0])"),
@@ -177,8 +177,8 @@ def test_an_interrupted_sweep_ends_with_130(store: Store, monkeypatch: pytest.Mo
         (["--vary", "beta=1,2", "-o", "/no/where.csv"], "there is no folder /no"),
         (["--vary", "beta=1,2", "--cluster", "tcp://h:1"], "not SQLite"),
         (["--vary", "beta=1,2", "--cluster", "tcp://h:1", "--workers", "2"], "has its own workers"),
-        (["nothing.yaml"], "FILE = 'nothing.yaml' cannot be read: No such file"),
-        (["abcdef"], "id = 'abcdef' is not an experiment of this store."),
+        (["nothing.yaml"], "nothing.yaml cannot be read: No such file"),
+        (["abcdef"], "'abcdef' is not an experiment of this store."),
         (["abcdef", "--D", "50"], "abcdef has its own settings: leave the other flags out."),
     ],
 )
@@ -245,5 +245,5 @@ def test_a_sweep_over_the_limits_is_refused_with_the_figure(
     monkeypatch.setenv("DSEBO_SETTINGS", str(file))
     done = dsebo(*FLAGS)
     assert done.exit_code == 2
-    assert done.stderr == "budget = 5 is over the limit of 4 evaluations.\n"
+    assert done.stderr == "budget must be within the limit of 4 evaluations (got 5).\n"
     assert list_experiments(store) == []

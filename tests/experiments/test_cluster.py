@@ -139,7 +139,7 @@ def test_a_cluster_that_is_not_there(postgres_url: str, monkeypatch: pytest.Monk
     words = ["--vary", "beta=1,2", "--db", postgres_url, "--cluster", "tcp://127.0.0.1:9"]
     done = CliRunner().invoke(app, ["sweep", *words])
     assert done.exit_code == 2
-    assert "cluster = 'tcp://127.0.0.1:9' cannot be reached" in done.output
+    assert "The cluster at tcp://127.0.0.1:9 cannot be reached" in done.output
     store = Store.open(postgres_url)
     assert list_experiments(store) == []  # nothing is begun
     store.close()

@@ -289,8 +289,8 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control(store: Store) -> Non
 @pytest.mark.parametrize(
     ("limits", "seeds", "said"),
     [
-        ({"budget": 20}, 1, "budget = 21 is over the limit of 20 evaluations"),
-        ({"D": 40}, 1, "D = 50 is over the limit of 40"),
+        ({"budget": 20}, 1, "budget must be within the limit of 20 evaluations"),
+        ({"D": 40}, 1, "D must be within the limit of 40"),
         ({"active": 1, "queued": 1}, 3, "3 unfinished runs are over the limit of 2"),
         ({"memory_mb": 1}, 1, r"memory of \d+ MB is over the limit of 1 MB"),
         ({"seconds": 0.1}, 5, r"time of \d+ s is over the limit of 0.1 s"),

@@ -201,8 +201,8 @@ def test_limits_of_a_day(store: Store, bundle: bytes) -> None:
     [
         ({"imports": {"evaluations": 10}}, "imported evaluations within a day are over the limit of 10"),
         ({"imports": {"mb": 0.001}}, "imported MB within a day are over the limit of 0.001"),
-        ({"owner": {"budget": 2}}, "over the limit of 2 evaluations"),
-        ({"owner": {"D": 3}}, "over the limit of 3"),
+        ({"owner": {"budget": 2}}, "within the limit of 2 evaluations"),
+        ({"owner": {"D": 3}}, "within the limit of 3"),
     ],
 )
 def test_what_an_owner_may_not_launch_may_not_be_imported(
