@@ -40,9 +40,11 @@ try:
         links.go("learn")
     links.at(shown)
     page.run()
-    if shown in ("run", "experiments"):
+    if shown == "run":
         with st.sidebar:
             session.lecturer_entry()
+    elif shown == "experiments":  # without a sidebar, as its table needs the room
+        session.lecturer_entry()
 except StoreAway as error:
     wait_for_database(error)
 with messages:

@@ -85,6 +85,7 @@ def _within_functions(frame: pd.DataFrame, done: pd.DataFrame, others: list[str]
         most = done.groupby("function").size()
         name = most.idxmax() if len(most) else next(iter(parts))
         leads = {name: lead(done[done["function"] == name], others) for name in parts}
+        leads = {name: text.replace("Lowest median: ", "lowest median ") for name, text in leads.items()}
         seen = [f"{function_name(name)}: {text}" for name, text in leads.items() if text]
         missing = _missing(frame[frame["function"] == name])
         return Report(tuple(parts[name].texts), lead=" ".join(seen), more_seeds=missing)

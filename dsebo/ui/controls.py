@@ -28,7 +28,7 @@ STATE_COLOURS = {
     "cancelled": "gray",
     "finished": "green",
 }
-WATCHING = "You are watching: only its owner or the lecturer may control this {}."
+WATCHING = "Only its owner or the lecturer may control it."
 FULL = 0.0
 SPEEDS = (FULL, 1.0, 2.0, 5.0, 10.0, 20.0)
 SLOW_START = 30.0  # seconds after which an experiment that waits has been forgotten by who made it
@@ -36,19 +36,21 @@ AGAIN = ("failed", "cancelled")
 
 
 def head(
-    name: str, state: str, caption: str, controls: Callable[[], None], key: str, place: str = "head"
+    row: RunRow | ExperimentRow, caption: str, controls: Callable[[], None], place: str = "head"
 ) -> None:
-    """A name with its state and its setting, and the buttons beside it."""
+    """A name with its state, whose it is and its setting, and the buttons beside it."""
+    mine = row.state in ENDED or session.manager().may_control(row, session.owner())
     with st.container(key=place, horizontal=True, vertical_alignment="center"):
-        heading(name, state, caption, key)
+        heading(row.name, row.state, caption, row.id, "" if mine else WATCHING)
         with st.container(horizontal=True, vertical_alignment="center", key="controls"):
             controls()
 
 
-def heading(name: str, state: str, caption: str, key: str) -> None:
+def heading(name: str, state: str, caption: str, key: str, aside: str = "") -> None:
     """A name, its state and its setting. A name is text, whatever it looks like."""
+    more = f" :gray[:small[{plain(aside)}]]" if aside else ""
     with st.container(gap=None, width="stretch", key=f"name-{key}"):
-        st.markdown(f"#### **{plain(name)}** :{STATE_COLOURS[state]}-badge[{state}]")
+        st.markdown(f"#### **{plain(name)}** :{STATE_COLOURS[state]}-badge[{state}]{more}")
         st.caption(plain(caption))
 
 
@@ -94,8 +96,6 @@ def run_controls(row: RunRow, replay_speed: str, speeds: Sequence[int], usual: i
     manager, owner = session.manager(), session.owner()
     mine = manager.may_control(row, owner)
     if row.state in ENDED or not mine:
-        if row.state not in ENDED:
-            st.caption(WATCHING.format("run"), width="content")
         st.session_state.setdefault(replay_speed, usual)
         st.selectbox(
             "Speed of the replay",
@@ -165,7 +165,6 @@ def runs_controls(rows: Sequence[RunRow]) -> None:
 def experiment_controls(row: ExperimentRow) -> None:
     """The buttons that fit the experiment's state; others only watch."""
     if not session.manager().may_control(row, session.owner()):
-        st.caption(WATCHING.format("experiment"))
         return
     if row.at_work and row.wanted == "cancel":
         return

@@ -196,7 +196,7 @@ def test_functions_are_compared_within_each_and_never_with_one_another() -> None
     told = report(progress(few, ["function", "d_e"]), ["function", "d_e"])
     assert list(told.sentences) == [too_few(2, 2)]
     assert told.lead.startswith(
-        "Sphere: Lowest median: dₑ = 10 (1.5), then dₑ = 30 (4.5). Levy: Lowest median"
+        "Sphere: lowest median dₑ = 10 (1.5), then dₑ = 30 (4.5). Levy: lowest median"
     )
     alone = {("sphere",): FLAT, ("levy",): [v * 1000 for v in FLAT]}
     said = findings(progress(alone, ["function"]), ["function"])

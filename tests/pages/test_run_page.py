@@ -313,7 +313,7 @@ def test_in_class_mode_a_link_gives_no_control(manager: RunManager, monkeypatch:
     monkeypatch.setattr(manager, "settings", settings)
     run_id = manager.launch(parse_flat(SMALL), paused=True, owner="a" * 32)[0]
     at = open_page("run", run=run_id)
-    assert "only its owner or the lecturer" in said(at)
+    assert "Only its owner or the lecturer" in said(at)
     assert "Cancel" not in labels(at)
     assert not {"Pause", "Resume", "Step"} & timeline_buttons(at)
     at.session_state["lecturer"] = "chalk-on-a-blackboard"

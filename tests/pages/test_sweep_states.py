@@ -322,7 +322,7 @@ def test_in_a_class_only_the_owner_and_the_lecturer_control_a_sweep(
     sweep_id = stored(one_axis(), "running", owner="a" * 32)
     stranger = _watching(sweep_id, owner="b" * 32)
     assert not stranger.exception
-    assert "You are watching" in said(stranger)
+    assert "Only its owner or the lecturer" in said(stranger)
     assert not controls_of(stranger)
     assert {"Pause", "Cancel"} <= labels(_watching(sweep_id, owner="a" * 32))
     lecturer = _watching(sweep_id, owner="b" * 32, lecturer="chalk-on-a-blackboard")

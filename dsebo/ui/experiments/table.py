@@ -42,7 +42,7 @@ COLUMNS = (
 SETTINGS = ("D", "d_e", "c", "K", "beta", "d_h", "d_l", "d", "alpha", "min_step", "variant")
 FIRST = ("Name", "Runs", "State", "Best", "Curve", "Varies", "Method")
 # The usual columns stand side by side at 1280 px: their widths come to 1210.
-NARROW = {symbol(name): 42 for name in ("d_e", "c", "beta", "d_h")} | {"D": 54, "K": 60}
+NARROW = {symbol(name): 42 for name in ("d_e", "c", "beta", "d_h")} | {"D": 50, "K": 60}
 OPENED, CHOSEN, CLICKED = "opened groups", "chosen lines", "group clicked"  # in the session
 
 
@@ -344,10 +344,10 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
             },
             "State": st.column_config.TextColumn(width=78),
             "Best": st.column_config.NumberColumn(width=68, format="%.4g"),
-            "Varies": st.column_config.TextColumn(width=130),
+            "Varies": st.column_config.TextColumn(width=126),
             "Curve": st.column_config.LineChartColumn("Best so far", width=90),
             "Function": st.column_config.TextColumn(width=84),
-            "Method": st.column_config.TextColumn(width=90),
+            "Method": st.column_config.TextColumn(width=98),
             "Seconds": st.column_config.NumberColumn(format="%.3g"),
             "Tags": st.column_config.ListColumn(width="small"),
             "Created": st.column_config.DatetimeColumn(width=102, format="D MMM HH:mm"),

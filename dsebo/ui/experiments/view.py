@@ -49,7 +49,7 @@ def watch(row: ExperimentRow) -> None:
             setup.open_with(row.spec)
             st.rerun()
 
-    head(row.name, row.state, setting_line(row.spec), controls, row.id)
+    head(row, setting_line(row.spec), controls)
     keep_watching(lambda: look(row.id), _show)
 
 

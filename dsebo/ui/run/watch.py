@@ -38,7 +38,7 @@ def watch(run_id: str, link: Mapping[str, str]) -> None:
     """
     runs = [_data(run_id), *_beside(run_id)]
     row = runs[0].row
-    controls.head(row.name, row.state, _caption(row), lambda: _controls(runs), row.id, place="run-head")
+    controls.head(row, _caption(row), lambda: _controls(runs), place="run-head")
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", key="look"):
             part = links.choose_part(panel.parts_of(row), "run part")
