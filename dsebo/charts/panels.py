@@ -27,7 +27,8 @@ MOST_PANELS = 48
 TOO_MANY = f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all."
 WIDE, NARROW = 4, 2  # panels side by side; a phone has the second
 PANEL, TITLE, HEAD, FOOT = 200, 34, 40, 54  # px: a panel, its title, the figure's top and bottom
-GAP = 0.03  # share of the width between two panels
+GAPS = {NARROW: 0.09}  # share of the width between two panels, where they are so many; else GAP
+GAP = 0.045
 VALUE, BETWEEN = 0.60, 0.10  # shares of a panel: the value's row, and the gap above the dimension's
 
 
@@ -105,12 +106,13 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
     layout = theme.base_layout(HEAD + inside + FOOT)
     layout |= {"uirevision": f"panels {shared.scale}", "hovermode": "x"}
     layout["margin"] |= {"t": HEAD, "b": FOOT, "r": theme.RIGHT}
-    width = (1 - GAP * (columns - 1)) / columns
+    gap = GAPS.get(columns, GAP)
+    width = (1 - gap * (columns - 1)) / columns
     under = ", dimension d under it" if shared.with_d else ""
     notes = [theme.heading(f"Best value so far{under}", 1)]
     for index, panel in enumerate(panels):
         row, column = divmod(index, columns)
-        left = column * (width + GAP)
+        left = column * (width + gap)
         top = 1 - (row * (PANEL + TITLE) + TITLE) / inside
         edges = _Edges((left, left + width), top, PANEL / inside, column == 0, index + columns >= len(panels))
         layout |= _panel_axes(index, edges, shared)

@@ -97,7 +97,8 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
     phases = [Phase(5, 100), Phase(12, 100), Phase(20, 300)]
     frame, curves = one_axis(), curves_of(one_axis())
     methods = progress({(name,): seeds(1 + i, 2) for i, name in enumerate(list(METHODS)[:12])}, ("method",))
-    tall = {name: Curves(c.best, np.geomspace(1, 900, 100)) for name, c in curves_of(methods).items()}
+    even = frame[frame["cell"] < 6]
+    tall = {name: Curves(c.best, np.geomspace(1, 900, 100)) for name, c in curves.items()}
     lesson, lessons = figure_of(first, "log"), curves_figure(many, lines=lines, slopes=True)
     mark_level(lesson, "y2", 30, "predicted 30", "linear")
     mark_level(lesson, "y", 0.001, "below 0.001?", "log")
@@ -108,7 +109,7 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
         "lessons": lessons,
         "room": distribution(["12", "9", "12"], "20"),
         "methods": response_figure(methods, ["method"]),
-        "method panels": panels_figure(methods, ["method"], tall),
+        "even panels": panels_figure(even, ["beta"], tall),
         "run": figure_of(first, "log", chosen),
         "reachable": figure_of(floored, "log", chosen, height=420),
         "linear": figure_of(floored, "linear"),

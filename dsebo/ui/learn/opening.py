@@ -105,7 +105,7 @@ def _draw(whole: RunData, t: int) -> None:
         column.markdown(f"**{title}**  \n{plain(typeset(text))}")
     live_chart(sketch_at(whole, t), key="opening")
     if t >= whole.t:
-        again, ending = st.columns([1, 6], vertical_alignment="center")
+        again, ending = st.container(key="ending").columns([1, 6], vertical_alignment="center")
         again.button("Play it again", icon=":material/replay:", on_click=_again)
         ending.caption(then.conclusion)
     floors.explain([whole], legend=False)
