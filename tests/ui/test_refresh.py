@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from dsebo.ui import refresh
 from dsebo.ui.refresh import Look
+from dsebo.ui.run import watch
 
 
 class DrawnAnew(Exception):
@@ -59,3 +62,14 @@ def test_a_browsers_first_page_has_what_is_out_of_sight_once_the_rest_stands(
     assert run(False) == (0.0, 1)  # the first page: the browser asks at once
     assert run(True) == (None, 2)
     assert run(False) == (None, 3)  # any later page is drawn whole
+
+
+@pytest.mark.parametrize(("speed", "seconds"), [(None, refresh.STEADY), (5.0, refresh.FASTEST)])
+def test_a_run_at_full_speed_is_looked_at_less_often(
+    monkeypatch: pytest.MonkeyPatch, speed: float | None, seconds: float
+) -> None:
+    row = SimpleNamespace(id=f"at {speed}", state="running", speed=speed)
+    monkeypatch.setattr(watch, "_data", lambda run_id: SimpleNamespace(row=row, ended=False, changes=[]))
+    monkeypatch.setattr(watch.timeline, "advance", lambda runs: None)
+    monkeypatch.setattr(watch.timeline, "is_playing", lambda runs: False)
+    assert watch._look([row.id]).every == seconds
