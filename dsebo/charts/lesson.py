@@ -56,7 +56,7 @@ def mark_place(figure: go.Figure, t: int, position: float, text: str) -> None:
         arrowhead=2,
         arrowcolor=theme.VERMILLION,
         ax=60 if ahead else -60,
-        ay=40,
+        ay=56,
         font={"color": theme.VERMILLION},
     )
 
