@@ -157,9 +157,10 @@ def page(window: Any) -> Iterator[Any]:
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("request", lambda request: elsewhere.append(request.url))
     yield opened
-    origin = "{0.scheme}://{0.netloc}".format(urlsplit(opened.url))
-    stored = {"origin": origin, "storageTypes": "cookies,local_storage"}
-    window.new_cdp_session(opened).send("Storage.clearDataForOrigin", stored)
+    at = urlsplit(opened.url)
+    if at.scheme == "http":
+        left = {"origin": f"http://{at.netloc}", "storageTypes": "cookies,local_storage"}
+        window.new_cdp_session(opened).send("Storage.clearDataForOrigin", left)
     opened.close()
     assert errors == []
     away = [u for u in elsewhere if not u.startswith(("http://127.0.0.1", "data:", "blob:"))]
