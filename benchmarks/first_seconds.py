@@ -4,9 +4,9 @@
 
 Cold: from the first request to a fresh server with an empty store until something is drawn (the page's own
 words), until it can be used (Streamlit's page stands with its button), until the browser answers without
-delay after that, and until the chart is live: plotly.js begins a moment after the page stands. Warm: the same for the next tab.
-Beside it, in turns: an app of Streamlit's with the same words and a button and nothing else, which is what
-this machine takes for any app.
+delay after that, and until the chart is live: plotly.js begins a moment after the page stands. Warm: the
+same for the next tab. Beside it, in turns: an app of Streamlit's with the same words and a button and nothing
+else, which is what this machine takes for any app.
 """
 
 from __future__ import annotations
