@@ -172,7 +172,7 @@ def test_an_id_may_be_shortened_while_unique(store: Store) -> None:
         by_first.setdefault(run_id[0], []).append(run_id)
     assert store.get_run(ids[0][:12]).id == ids[0]
     shared = next(first for first, same in by_first.items() if len(same) > 1)
-    with pytest.raises(NotFound, match="'.*' begins the ids of several runs"):
+    with pytest.raises(NotFound, match=r"'.*' begins the ids of several runs"):
         store.get_run(shared)
     for wrong in ("zz", "%", "_", ""):
         with pytest.raises(NotFound):
