@@ -60,7 +60,7 @@ def test_what_takes_more_than_an_hour_is_asked_about_first(tmp_path: Path) -> No
     assert dsebo("runs", "--json", "--db", db).stdout.strip() == "[]"
     refused = dsebo("run", *long[:-1], "100000", "--yes", "--db", db)
     assert refused.exit_code == 2
-    assert "within the limit of" in refused.stderr
+    assert "is over the limit of" in refused.stderr
 
 
 def test_for_people() -> None:

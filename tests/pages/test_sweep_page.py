@@ -122,7 +122,7 @@ def test_what_is_refused_is_said_in_one_sentence(
 
 def test_a_cell_that_does_not_fit_is_named() -> None:
     at = open_page("sweep", **{**LINK, "vary": "d_h=10,50"})
-    assert "Cell dₕ = 50" in at.error[0].value.replace("\\", "")
+    assert "Cell dₕ\u00a0=\u00a050" in at.error[0].value.replace("\\", "")
 
 
 def test_what_is_in_the_store_is_not_run_again(manager: RunManager) -> None:
