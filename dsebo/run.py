@@ -198,10 +198,10 @@ class Runner:
             else [evaluate_once(self.objective, asked[0].x)]
         )
         own = [candidate.seconds_fit + candidate.seconds_acq for candidate in asked]
-        each = (perf_counter() - chosen) / len(asked)
+        seconds_eval = (perf_counter() - chosen) / len(asked)
         rest = max(0.0, chosen - began - sum(own)) / len(asked)  # of asking
         return [
-            _Evaluated(candidate, y, error, seconds + rest + each, each)
+            _Evaluated(candidate, y, error, seconds + rest + seconds_eval, seconds_eval)
             for candidate, (y, error), seconds in zip(asked, values, own, strict=True)
         ]
 

@@ -174,15 +174,15 @@ def _below_fields(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 def _limits(info: FieldInfo) -> dict[str, Any]:
     limits: dict[str, Any] = {}
-    for mark in info.metadata:
-        if isinstance(mark, Ge):
-            limits["low"] = mark.ge
-        elif isinstance(mark, Gt):
-            limits["low"], limits["low_open"] = mark.gt, True
-        elif isinstance(mark, Le):
-            limits["high"] = mark.le
-        elif isinstance(mark, Lt):
-            limits["high"] = mark.lt
+    for limit in info.metadata:
+        if isinstance(limit, Ge):
+            limits["low"] = limit.ge
+        elif isinstance(limit, Gt):
+            limits["low"], limits["low_open"] = limit.gt, True
+        elif isinstance(limit, Le):
+            limits["high"] = limit.le
+        elif isinstance(limit, Lt):
+            limits["high"] = limit.lt
     return limits
 
 

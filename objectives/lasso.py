@@ -244,5 +244,5 @@ def _without_avx512() -> str:
     is another one, and as the solver stops at a tolerance, F then differs in the fourth digit. LassoBench's
     values are without it, and a value should not depend on the processor.
     """
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    return " ".join(name for name in found if name.startswith(("AVX512", "X86_V4")))
+    features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    return " ".join(name for name in features if name.startswith(("AVX512", "X86_V4")))

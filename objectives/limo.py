@@ -152,8 +152,8 @@ class Molecule:
         from rdkit import Chem, rdBase
 
         rdBase.DisableLog("rdApp.*")  # else every refused molecule is a line in the terminal
-        found = Chem.MolFromSmiles(self.smiles)
-        return found if found is not None and found.GetNumAtoms() else None
+        molecule = Chem.MolFromSmiles(self.smiles)
+        return molecule if molecule is not None and molecule.GetNumAtoms() else None
 
     @property
     def logp(self) -> float:

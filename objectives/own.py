@@ -308,7 +308,7 @@ def offer(source: Source) -> str:
     text = hashlib.sha256(source.file.read_bytes())
     text.update(repr((problem.name, lower.tolist(), upper.tolist())).encode())
     known[problem.name] = Offered(source, problem, text.hexdigest()[:16], pool)
-    handed = [vars(one.source) for one in known.values()]
+    handed = [vars(offered.source) for offered in known.values()]
     os.environ[VARIABLE] = json.dumps(handed)
     return problem.name
 

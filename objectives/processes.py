@@ -220,12 +220,12 @@ def serve() -> None:
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the parent, which ends this one
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a function prints is for people
-    made: Any = None
+    served: Any = None
     while length := asked.read(_LENGTH.size):
         first, arguments = pickle.loads(asked.read(_LENGTH.unpack(length)[0]))
-        if made is None:
-            worked, made = _made(first, arguments)
-            _write(answers, (worked, None if worked else made))
-            made = made if worked else None
+        if served is None:
+            worked, served = _made(first, arguments)
+            _write(answers, (worked, None if worked else served))
+            served = served if worked else None
         else:
-            _write(answers, _outcome(lambda made=made, n=first, a=arguments: getattr(made, n)(*a)))
+            _write(answers, _outcome(lambda served=served, n=first, a=arguments: getattr(served, n)(*a)))

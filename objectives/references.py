@@ -17,5 +17,5 @@ def known_references(task: str) -> dict[str, float]:
 
 @cache
 def _all() -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    lines: dict[str, dict[str, float]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return lines

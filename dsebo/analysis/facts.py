@@ -34,8 +34,8 @@ class Facts:
 
 def facts(config: RunConfig) -> Facts:
     """The derived facts of a setting."""
-    of = config.optimizer
-    strategy = of.strategy(config.budget) if isinstance(of, GrowthConfig) else None
+    method = config.optimizer
+    strategy = method.strategy(config.budget) if isinstance(method, GrowthConfig) else None
     embedded = config.objective if isinstance(config.objective, EmbeddedConfig) else None
     reach, centre, minimum, note = _values(config.objective)
     return Facts(

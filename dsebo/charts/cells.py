@@ -156,8 +156,8 @@ class CellCurves:
     def title(self) -> str:
         """`β = 8 (n = 6 of 10)`."""
         n = len(self.curves)
-        of = "" if n == self.planned else f" of {self.planned}"
-        return f"<b>{self.label}</b> (n = {n}{of})"
+        planned = "" if n == self.planned else f" of {self.planned}"
+        return f"<b>{self.label}</b> (n = {n}{planned})"
 
 
 def cell_curves(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> list[CellCurves]:

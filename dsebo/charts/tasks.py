@@ -43,12 +43,12 @@ def _support(newest: Support, portraits: Portraits, budget: int) -> Sketch:
     sketch.layout["xaxis"] = theme.axis(
         range=[0, len(features) + 1], anchor="y", showgrid=False, title=theme.axis_title("feature")
     )
-    found = np.abs(newest.found) > IN_SUPPORT
+    in_support = np.abs(newest.found) > IN_SUPPORT
     width = max(1.0, len(features) / 240)
     for chosen, weights, name, colour in (
         (newest.true != 0, newest.true, "true weight", theme.faint(theme.GREY, 0.45)),
-        (found & (newest.true != 0), newest.found, "found, true", theme.BLUE),
-        (found & (newest.true == 0), newest.found, "found, false", theme.VERMILLION),
+        (in_support & (newest.true != 0), newest.found, "found, true", theme.BLUE),
+        (in_support & (newest.true == 0), newest.found, "found, false", theme.VERMILLION),
     ):
         sketch.bar(
             x=features[chosen],

@@ -94,13 +94,13 @@ class Lesson:
     @property
     def each(self) -> list[LessonRun]:
         """Every run that there has to be, those of one label together; the centre is none."""
-        each = []
+        expanded = []
         for run in self.runs:
             if run.config is not None and self.seeds:
-                each += [replace(run, config=run.config.with_seed(seed)) for seed in self.seeds]
+                expanded += [replace(run, config=run.config.with_seed(seed)) for seed in self.seeds]
             elif not run.is_centre:
-                each.append(run)
-        return each
+                expanded.append(run)
+        return expanded
 
     @property
     def kind(self) -> Kind:

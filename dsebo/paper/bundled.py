@@ -104,8 +104,8 @@ def bundled_peer_runs() -> tuple[PeerRun, ...]:
 
 def entrant_config(function: str, entrant: str, more: Mapping[str, Any] | None = None) -> RunConfig:
     """A method as a race takes it, on a function of the paper with the paper's budget."""
-    of = Entrant.parse(entrant)
-    flat = {"function": function, "budget": PAPER_BUDGET, "method": of.method, **dict(of.changes)}
+    method = Entrant.parse(entrant)
+    flat = {"function": function, "budget": PAPER_BUDGET, "method": method.method, **dict(method.changes)}
     return parse_flat({**flat, **(more or {})})
 
 
@@ -178,9 +178,9 @@ def complete(
         thinned = replace(thinned, seconds=round(time.process_time() - began, 2))
         known[_key(plain)] = thinned
         write(path, _in_order({**there, **known}, configs))
-        of = config.objective
+        objective = config.objective
         say(
-            f"{index} of {len(configs)}: {of.name}, D = {of.D}, seed {config.seed}: "
+            f"{index} of {len(configs)}: {objective.name}, D = {objective.D}, seed {config.seed}: "
             f"best {thinned.best:.6g} in {thinned.seconds:.1f} s"
         )
     return _in_order(known, configs)

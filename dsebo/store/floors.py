@@ -44,13 +44,13 @@ def stored_floors(store: Store, key: str) -> list[Floor]:
     chosen = select(table.c.d, table.c.value, table.c.z).where(table.c.key == key)
     with store.read() as connection:
         rows = connection.execute(chosen.order_by(table.c.d)).all()
-    found: list[Floor] = []
+    floors: list[Floor] = []
     for row in rows:
         floor = Floor(row.d, row.value, np.frombuffer(row.z, dtype="<f8"))
-        if found and found[-1].floor < floor.floor:  # searched before the smaller one was
-            floor = Floor(row.d, found[-1].floor, found[-1].z)
-        found.append(floor)
-    return found
+        if floors and floors[-1].floor < floor.floor:  # searched before the smaller one was
+            floor = Floor(row.d, floors[-1].floor, floors[-1].z)
+        floors.append(floor)
+    return floors
 
 
 def save_floor(store: Store, key: str, floor: Floor) -> None:

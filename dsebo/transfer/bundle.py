@@ -76,15 +76,15 @@ def rows_of_run(
         "best": evaluations[-1]["best"],
         "d": None,
         "budget": max(config.budget, len(evaluations)),
-        "seconds": sum(one["seconds"] for one in evaluations),
+        "seconds": sum(row["seconds"] for row in evaluations),
         "minimum": None,
         "at_centre": None,
         "error": None,
         **more,
     }
     told = [
-        {"t": one["t"], "kind": one["event"], "payload": json.dumps(one, ensure_ascii=False)}
-        for one in events
+        {"t": event["t"], "kind": event["event"], "payload": json.dumps(event, ensure_ascii=False)}
+        for event in events
     ]
     return Imported(run, evaluations, told)
 

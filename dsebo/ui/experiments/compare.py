@@ -106,9 +106,9 @@ def _say_split(store: Store, rows: Sequence[RunRow]) -> None:
     if not split:
         return
     drawn, total = sum(parts[group] for group in split), sum(len(whole[group]) for group in split)
-    of = "this group" if len(split) == 1 else f"{len(split)} groups"
+    groups_named = "this group" if len(split) == 1 else f"{len(split)} groups"
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
-        st.markdown(f"{drawn} of {total} runs of {of} are drawn.", width="content")
+        st.markdown(f"{drawn} of {total} runs of {groups_named} are drawn.", width="content")
         if st.button(f"Draw all {total}"):
             others = [row.id for row in rows if row.group not in split]
             table.choose([*(run for group in split for run in whole[group]), *others])

@@ -186,8 +186,8 @@ def _offer_existing(spec: ExperimentSpec) -> None:
 def _refusals(spec: ExperimentSpec) -> list[str]:
     """What is over the limits, with the figure: methods one by one, else all of it together."""
     if spec.is_race:
-        each = {label_of(c.model_dump(mode="json")): _refusal(c) for c in spec.first_configs()}
-        if refused := [f"{label}: {why}" for label, why in each.items() if why]:
+        refusals = {label_of(c.model_dump(mode="json")): _refusal(c) for c in spec.first_configs()}
+        if refused := [f"{label}: {why}" for label, why in refusals.items() if why]:
             return refused
     try:
         with session.manager().store.read() as connection:

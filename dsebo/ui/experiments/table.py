@@ -203,7 +203,7 @@ def _planned(line: Line) -> list[dict[str, Any]]:
         configs = line.experiment.spec.first_configs()[:1] if line.experiment else []
     except ConfigError:
         return []
-    return [{**one.objective.model_dump(), **one.optimizer.model_dump()} for one in configs]
+    return [{**config.objective.model_dump(), **config.optimizer.model_dump()} for config in configs]
 
 
 def _varied(line: Line) -> dict[str, Sequence[Any]]:

@@ -28,13 +28,13 @@ INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume (▶) 
 
 def numbers(data: RunData, live: bool = True) -> list[dict[str, Any]]:
     """Label and value of each; patience with the share that is left, while there is something to wait for."""
-    found: list[dict[str, Any]] = [{"label": "Best value", "value": number(data.best)}]
+    figures: list[dict[str, Any]] = [{"label": "Best value", "value": number(data.best)}]
     if data.d is not None:
-        found.append({"label": "Dimension d", "value": str(data.d)})
+        figures.append({"label": "Dimension d", "value": str(data.d)})
     if data.patience is not None and not (data.ended and live):
         since, T = data.patience
         left = max(0, T - since)
-        found.append(
+        figures.append(
             {
                 "label": "Patience T",
                 "value": f"{left} of {T} left",
@@ -42,7 +42,7 @@ def numbers(data: RunData, live: bool = True) -> list[dict[str, Any]]:
                 "help": PATIENCE,
             }
         )
-    return found
+    return figures
 
 
 def progress_words(data: RunData, live: bool = True) -> str:
