@@ -16,7 +16,7 @@ from dsebo.config import parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.transfer import examples as bundle
 from dsebo.transfer import export_json, import_bytes
-from dsebo.ui import links, session
+from dsebo.ui import cache, links, session
 from tests.small import wait_for
 from tests.small_run import SMALL
 
@@ -41,6 +41,7 @@ def _no_measuring() -> Iterator[None]:
 def _own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DSEBO_DB", f"sqlite:///{tmp_path}/pages.db")
     monkeypatch.setattr(bundle, "NAME", "none")
+    monkeypatch.setattr(cache, "FRESH", -1.0)  # what a test has just done is seen, not what a page read before
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(script_runner, "_mpa_v1", _run_router)
     session.forget()
