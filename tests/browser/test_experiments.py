@@ -81,10 +81,10 @@ def test_choose_start_watch_reload_pause_resume_and_see(
     page.get_by_text("Paused. The runs under way").wait_for(state="detached")
     wait_for_chart(page, RESPONSE)  # from the first finished seed on
     _watch_for_blanks(page)
-    page.get_by_text("12 of 12 runs finished").wait_for(timeout=LONG)
+    page.get_by_text("12 of 12 runs finished").first.wait_for(timeout=LONG)
     page.locator(GRID).wait_for(state="detached")
     # the runs end before the sweep's process does: until it has, the page goes on asking
-    page.get_by_text(re.compile("12 of 12 runs finished .* of computing")).wait_for(timeout=LONG)
+    page.get_by_text(re.compile("12 of 12 runs finished .* of computing")).first.wait_for(timeout=LONG)
     settle(page)
     assert page.evaluate("window.blank") == []
     sentence = page.locator(".st-key-findings").inner_text()
@@ -247,7 +247,7 @@ def test_a_race_is_launched_watched_reloaded_and_finished(server: str, page: Any
     page.wait_for_selector(f"{RACE}[data-ready=true]")
     assert page.url == address
     page.wait_for_function(f"([c, n]) => ({DRAWN})(c) >= n", arg=[RACE, before])
-    page.get_by_text("6 of 6 runs finished").wait_for(timeout=180_000)
+    page.get_by_text("6 of 6 runs finished").first.wait_for(timeout=180_000)
     page.locator(".st-key-head").get_by_text("finished", exact=True).wait_for()
     page.wait_for_function(f"([c, n]) => ({DRAWN})(c) === n", arg=[RACE, ALL_DRAWN])  # it comes last
     legend = page.evaluate(
