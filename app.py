@@ -4,7 +4,7 @@ import streamlit as st
 
 from dsebo.store.errors import StoreAway
 from dsebo.text import plain
-from dsebo.ui import links, live, session
+from dsebo.ui import inputs, links, live, session
 from dsebo.ui.refresh import wait_for_database
 
 st.set_page_config("DSEBO explorer", live.icon(), layout="wide", initial_sidebar_state=380)
@@ -29,6 +29,7 @@ if shown == "run" and "lesson" in st.query_params:  # a class is given the app's
 
 links.go_where_wanted()
 live.load()
+inputs.put_again()
 with st.container(key="led-on"):  # a place that is always there: without it all below would move, and be new
     if links.was_led_on():
         live.deny_not_found()

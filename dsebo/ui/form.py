@@ -19,7 +19,7 @@ from dsebo.objectives.fields import ConfigError, FieldSpec
 from dsebo.parsing import OF_LAUNCH, launch_fields
 from dsebo.text import function_name, method_name, plain, symbol, typeset, value_text
 from dsebo.ui.cache import SHARED
-from dsebo.ui.inputs import field_input
+from dsebo.ui.inputs import field_input, put
 from dsebo.ui.live import live_chart
 
 Changes = dict[str, Any]  # settings by their flat names: those that do not follow from the others
@@ -98,7 +98,7 @@ class Form:
         values = complete(changes)
         st.session_state[self._kept] = self._own(changed(values))
         for spec in self.fields(values["method"], values["function"]):
-            st.session_state[self.place(spec.name)] = values.get(spec.name, spec.default)
+            put(self.place(spec.name), values.get(spec.name, spec.default))
 
     def whole(self, changes: Mapping[str, Any]) -> Changes:
         """What an untouched form says, with these changes."""

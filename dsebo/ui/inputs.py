@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.common import user_key_from_element_id
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts.scales import SCALES, Scale
@@ -22,6 +24,28 @@ LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δ": r"\Delta "}
 Thing = TypeVar("Thing")
 Answer = TypeVar("Answer")
 MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page
+PUT = "put into inputs"  # in the session: the keys of what the browser has not sent back yet
+
+
+def put(key: str, value: Any) -> None:
+    """Put a value into the input of that key."""
+    st.session_state[key] = value
+    st.session_state.setdefault(PUT, set()).add(key)
+
+
+def put_again() -> None:
+    """Put once more into inputs what the browser has not sent back.
+
+    Streamlit says once what an input holds. Where the page is drawn again before the browser has the
+    input's code, that is lost: the input begins empty, and the browser sends it as emptied by its reader.
+    """
+    context, waiting = get_script_run_ctx(), st.session_state.get(PUT, set())
+    if context is None or not waiting:
+        return
+    waiting -= {user_key_from_element_id(sent.id) for sent in context.session_state.get_widget_states()}
+    waiting &= {str(key) for key in st.session_state}
+    for key in waiting:
+        st.session_state[key] = st.session_state[key]
 
 
 def run_label(row: RunRow) -> str:

@@ -240,7 +240,7 @@ def test_a_deleted_sweep_stops(store: Store, engine: ThreadEngine) -> None:
 
 
 def test_ctrl_c_leaves_runs_that_can_go_on(store: Store, engine: ThreadEngine) -> None:
-    sweep = spec(seeds="1", budget=60)
+    sweep = spec(seeds="1", budget=150)
     sweep_id = create_experiment(store, sweep)
 
     def press(runs: Any, _: str) -> None:

@@ -41,7 +41,7 @@ def _no_measuring() -> Iterator[None]:
 def _own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DSEBO_DB", f"sqlite:///{tmp_path}/pages.db")
     monkeypatch.setattr(bundle, "NAME", "none")
-    monkeypatch.setattr(cache, "FRESH", -1.0)  # what a test has just done is seen, not what a page read before
+    monkeypatch.setattr(cache, "FRESH", -1.0)  # what a test has just done is seen
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(script_runner, "_mpa_v1", _run_router)
     session.forget()

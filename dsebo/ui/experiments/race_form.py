@@ -17,6 +17,7 @@ from dsebo.text import duration, method_name, plain, seeds_text, size, value_tex
 from dsebo.ui import links
 from dsebo.ui.experiments.form import LONGEST_TEXT, NOT_SHARED, Draft, ExperimentForm
 from dsebo.ui.form import Changes, Form, link_of
+from dsebo.ui.inputs import put
 
 COST_HELP = "Beside each: predicted seconds of one core, and memory, of one run."
 
@@ -62,13 +63,13 @@ class RaceForm(ExperimentForm):
 
     def load_text(self, name: str, draft: Draft) -> None:  # noqa: D102
         if name != "methods":
-            st.session_state[self.place(name)] = draft.texts[name]
+            put(self.place(name), draft.texts[name])
             return
         wanted = draft.texts["methods"].split(",") if draft.texts["methods"] else []
         known = {entrant.text for family in FAMILIES.values() for entrant in family}
-        st.session_state["race_more"] = [text for text in wanted if text not in known]
+        put("race_more", [text for text in wanted if text not in known])
         for text in self._offered():
-            st.session_state[_with(text)] = text in wanted
+            put(_with(text), text in wanted)
 
     def text(self, name: str, changes: Changes) -> str:  # noqa: D102
         if name == "methods":

@@ -19,6 +19,7 @@ from dsebo.text import seeds_text, symbol, value_label, value_text
 from dsebo.ui import links
 from dsebo.ui.experiments.form import LONGEST_TEXT, NOT_SHARED, Draft, ExperimentForm, say_wrong
 from dsebo.ui.form import METHOD, Changes, Form, changed, choose_preset, complete, link_of, refusal_words
+from dsebo.ui.inputs import put
 
 # Of each its field and its values, as `beta=4,8`.
 AXES = {"vary": "Vary", "also": "And vary", "third": "And vary, too"}
@@ -89,10 +90,10 @@ class VaryForm(ExperimentForm):
 
     def load_text(self, name: str, draft: Draft) -> None:  # noqa: D102
         if name not in AXES:
-            st.session_state[self.place(name)] = draft.texts[name]
+            put(self.place(name), draft.texts[name])
             return
         field, _, text = draft.texts[name].partition("=")
-        st.session_state[self.place(name)] = field.strip()
+        put(self.place(name), field.strip())
         self._load_values(name, field.strip(), text, draft.changes)
 
     def _load_values(self, axis: str, field: str, text: str, changes: Changes) -> None:
@@ -100,9 +101,9 @@ class VaryForm(ExperimentForm):
         spec = self.axis_fields(changes).get(field)
         if spec is not None and (choices := known_choices(spec)):
             wanted = [part.strip() for part in text.split(",")]
-            st.session_state[self.place(f"{axis} names")] = [name for name in choices if name in wanted]
+            put(self.place(f"{axis} names"), [name for name in choices if name in wanted])
         else:
-            st.session_state[self.place(f"{axis} numbers")] = text
+            put(self.place(f"{axis} numbers"), text)
 
     def text(self, name: str, changes: Changes) -> str:
         """One text; of an axis `beta=4,8,12`, empty where nothing is chosen."""
@@ -151,7 +152,7 @@ class VaryForm(ExperimentForm):
         known = self.axis_fields(changes)
         options = [*([] if axis == FIRST else [NOTHING]), *(name for name in known if name not in others)]
         if st.session_state.get(self.place(axis), NOTHING) not in options:  # another method has not got it
-            st.session_state[self.place(axis)] = options[0]
+            put(self.place(axis), options[0])
             self._axis_chosen(axis, changes)
         field = st.selectbox(
             AXES[axis],
@@ -189,7 +190,7 @@ class VaryForm(ExperimentForm):
     def _drop_after(self, axis: str) -> None:
         """Without a second setting there is no third."""
         for later in list(AXES)[list(AXES).index(axis) + 1 :]:
-            st.session_state[self.place(later)] = NOTHING
+            put(self.place(later), NOTHING)
 
     def _axis_chosen(self, axis: str, changes: Changes) -> None:
         """Another setting has other values."""
