@@ -125,7 +125,9 @@ def lead(done: pd.DataFrame, axes: Sequence[str]) -> str:
     race = list(axes) == ["method"]
     cells = done.groupby(list(axes), sort=False)["best"]
     ranked = (cells.mean() if race else cells.median()).sort_values(kind="stable")
-    return ranking({_named(axes, of): best for of, best in ranked.items()}, "mean" if race else "median")
+    return ranking(
+        {_named(axes, values): best for values, best in ranked.items()}, "mean" if race else "median"
+    )
 
 
 def _named(axes: Sequence[str], values: Any) -> str:

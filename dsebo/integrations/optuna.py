@@ -69,7 +69,7 @@ class DseboSampler(BaseSampler):
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Space:
         """The float and int parameters that all trials have."""
         known = self._intersection.calculate(study) if self._given is None else self._given
-        return {name: one for name, one in known.items() if isinstance(one, Numeric) and not one.single()}
+        return {n: param for n, param in known.items() if isinstance(param, Numeric) and not param.single()}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -85,26 +85,26 @@ class DseboSampler(BaseSampler):
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: Space) -> dict[str, Any]:
         """The next point of DSEBO, from what the storage holds."""
         self._raise_error_if_multi_objective(study)
-        space = {name: one for name, one in search_space.items() if isinstance(one, Numeric)}
+        space = {name: param for name, param in search_space.items() if isinstance(param, Numeric)}
         if not space:
             return {}
         _, _, config = checked_settings("dsebo", len(space), self._budget, self._seed, self._settings)
-        shape = [(name, repr(one)) for name, one in space.items()]
+        shape = [(name, repr(param)) for name, param in space.items()]
         about = json.dumps([shape, config.model_dump(mode="json"), self._budget, self._seed])
         task = hashlib.sha256(about.encode()).hexdigest()[:16]
         with one_thread():
             optimizer = config.build(len(space), self._budget, self._seed)
             known = {
-                one.number: one
-                for one in study.get_trials(deepcopy=False)
-                if one.system_attrs.get(KEY, {}).get("task") == task and one.number != trial.number
+                earlier.number: earlier
+                for earlier in study.get_trials(deepcopy=False)
+                if earlier.system_attrs.get(KEY, {}).get("task") == task and earlier.number != trial.number
             }
             told, new = _restore(optimizer, known, space, study.direction)
             state = optimizer.own_state()
-            pending = [one for one in known.values() if one.state == TrialState.RUNNING]
+            pending = [earlier for earlier in known.values() if earlier.state == TrialState.RUNNING]
             worst = float(np.nanmax(optimizer.observed.values)) if optimizer.observed.any_finite else math.nan
-            for one in pending:  # as if they had been no good, so that the next point is another one
-                _tell(optimizer, one, worst)
+            for earlier in pending:  # as if they had been no good, so that the next point is another one
+                _tell(optimizer, earlier, worst)
             candidate = optimizer.ask()
         if not pending:
             state = optimizer.own_state()  # with what was fitted
@@ -133,9 +133,9 @@ def _restore(
         optimizer.load_state_dict({**known[last].system_attrs[KEY]["state"], "data": data})
     new = []
     for number in sorted(set(known) - set(before)):
-        one = known[number]
-        if one.state.is_finished() and _as_suggested(one, _parameters(space, optimizer.lift(_z(one)))):
-            _tell(optimizer, one, _value(one, sign))
+        trial = known[number]
+        if trial.state.is_finished() and _as_suggested(trial, _parameters(space, optimizer.lift(_z(trial)))):
+            _tell(optimizer, trial, _value(trial, sign))
             new.append(number)
     return last, new
 
@@ -164,21 +164,22 @@ def _as_suggested(trial: FrozenTrial, suggested: Mapping[str, float]) -> bool:
 def _parameters(space: Mapping[str, Numeric], x: Sequence[float] | Array) -> dict[str, float | int]:
     """The parameters at x in [-1, 1]^D."""
     return {
-        name: _parameter(one, (float(u) + 1.0) / 2.0) for (name, one), u in zip(space.items(), x, strict=True)
+        name: _parameter(param, (float(u) + 1.0) / 2.0)
+        for (name, param), u in zip(space.items(), x, strict=True)
     }
 
 
-def _parameter(one: Numeric, share: float) -> float | int:
+def _parameter(param: Numeric, share: float) -> float | int:
     """The value at that share of the way from low to high; of steps, each has the same part of the way."""
-    if one.log:
-        half = 0.5 if isinstance(one, IntDistribution) else 0.0
-        low, high = math.log(one.low - half), math.log(one.high + half)
+    if param.log:
+        half = 0.5 if isinstance(param, IntDistribution) else 0.0
+        low, high = math.log(param.low - half), math.log(param.high + half)
         value = math.exp(low + share * (high - low))
         value = round(value) if half else value
-    elif one.step is None:
-        value = one.low + share * (one.high - one.low)
+    elif param.step is None:
+        value = param.low + share * (param.high - param.low)
     else:
-        steps = round((one.high - one.low) / one.step)
-        value = one.low + one.step * min(int(share * (steps + 1)), steps)
-    value = min(max(value, one.low), one.high)
-    return int(value) if isinstance(one, IntDistribution) else float(value)
+        steps = round((param.high - param.low) / param.step)
+        value = param.low + param.step * min(int(share * (steps + 1)), steps)
+    value = min(max(value, param.low), param.high)
+    return int(value) if isinstance(param, IntDistribution) else float(value)

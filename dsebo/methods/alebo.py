@@ -52,7 +52,7 @@ class AleboConfig(SubspaceConfig):
     """ALEBO: a linear embedding without clipping, a kernel that may turn."""
 
     label = "ALEBO"
-    coefficients = Coefficients(n=3.65e7, n_D=3.78e3, n3=39.2)
+    coefficients = Coefficients(n=1.75e7, n_D=7.36e3, n2_d=433, n3=25.2)
 
     method: Literal["alebo"] = "alebo"
     d: int = setting(30, "Subspace dimension", symbol="d", ge=1)

@@ -103,7 +103,7 @@ class Neighbours:
     def __init__(self, labels: Sequence[Indices], times: Sequence[int]) -> None:
         self.times, self.pairs = times, [[_met(own, other) for other in labels] for own in labels]
         self.sharing = [
-            np.sum([float(m) * np.bincount(one) for m, (one, _) in zip(times, row, strict=True)], axis=0)
+            np.sum([float(m) * np.bincount(mine) for m, (mine, _) in zip(times, row, strict=True)], axis=0)
             for row in self.pairs
         ]
 
@@ -113,8 +113,8 @@ class Neighbours:
         return [
             np.sum(
                 [
-                    m * np.bincount(one, share[other])
-                    for m, share, (one, other) in zip(self.times, shares, row, strict=True)
+                    m * np.bincount(mine, share[other])
+                    for m, share, (mine, other) in zip(self.times, shares, row, strict=True)
                 ],
                 axis=0,
             )

@@ -32,7 +32,7 @@ class SirboConfig(SubspaceConfig):
     """SIRBO: the subspace is learnt by sliced inverse regression."""
 
     label = "SIRBO"
-    coefficients = Coefficients(n=4.75e6, n_D=3.24e4, n2_d=1.25e3)
+    coefficients = Coefficients(n=4.25e5, n_D=5.12e4, n2_d=1.43e3)
 
     method: Literal["sirbo"] = "sirbo"
     n_init: int = n_init_setting(10, "Latin hypercube points of the box, from which B is learnt first.")

@@ -117,10 +117,10 @@ def plain_errors(url: URL) -> Iterator[None]:
         raise _plain(url, str(error).strip(), isinstance(error, sqlite3.OperationalError)) from error
 
 
-def locked(url: URL, said: str = "database is locked") -> StoreAway:
+def locked(url: URL, message: str = "database is locked") -> StoreAway:
     """The error of who has waited too long for others."""
     who = _locking(url) or "Another program"
-    return StoreAway(f"{who} has kept {shown(url)} locked for {BUSY_SECONDS} s: {said}.")
+    return StoreAway(f"{who} has kept {shown(url)} locked for {BUSY_SECONDS} s: {message}.")
 
 
 def _locking(url: URL) -> str:
@@ -142,15 +142,15 @@ def _inode(place: str) -> int:
     return int(place.rpartition(":")[2])
 
 
-def _plain(url: URL, said: str, away: bool) -> StoreError:
+def _plain(url: URL, message: str, away: bool) -> StoreError:
     """`away`: it may go better later."""
-    low, kind = said.lower(), StoreAway if away else StoreError
+    low, kind = message.lower(), StoreAway if away else StoreError
     if "is full" in low or "no space left" in low:
-        return StoreFull(f"The disk or the database {shown(url)} is full: {said}.")
+        return StoreFull(f"The disk or the database {shown(url)} is full: {message}.")
     if "is locked" in low or "lock timeout" in low:
-        return locked(url, said.splitlines()[0])
+        return locked(url, message.splitlines()[0])
     if "not a database" in low or "malformed" in low:
-        return StoreError(f"{shown(url)} is not a dsebo store: {said}.")
+        return StoreError(f"{shown(url)} is not a dsebo store: {message}.")
     if "unable to open" in low or "readonly" in low:
-        return kind(f"{shown(url)} cannot be opened for writing: {said}.")
-    return kind(f"The database {shown(url)} refused: {said.splitlines()[0] if said else ''}.")
+        return kind(f"{shown(url)} cannot be opened for writing: {message}.")
+    return kind(f"The database {shown(url)} refused: {message.splitlines()[0] if message else ''}.")

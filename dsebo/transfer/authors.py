@@ -194,7 +194,7 @@ def _number(word: str, path: str, line: int) -> float:
 
 @dataclass
 class Evaluations:
-    """What the files do not say, an entry an evaluation, and the events between them."""
+    """What the files do not say, one entry per evaluation, and the events between them."""
 
     patience: list[int] = field(default_factory=list)
     since_gain: list[int] = field(default_factory=list)

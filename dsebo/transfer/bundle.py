@@ -101,7 +101,7 @@ def evaluation_row(t: int, y: float | None, best: float | None, **more: Any) -> 
 
 
 def export_json(store: Store, ids: Sequence[str]) -> bytes:
-    """These runs as one JSON object, an evaluation or event a line. Owners stay behind."""
+    """These runs as one JSON object, one line per evaluation or event. Owners stay behind."""
     runs = b",\n".join(_run_text(store, run_id) for run_id in ids)
     return b'{"format": "%s", "version": %d, "runs": [\n%s\n]}\n' % (FORMAT.encode(), VERSION, runs)
 

@@ -1,4 +1,4 @@
-"""Runs as Optuna studies, a trial an evaluation."""
+"""Runs as Optuna studies, one trial per evaluation."""
 
 from __future__ import annotations
 

@@ -166,11 +166,11 @@ Range = tuple[float, float, bool]  # from, to, whether on a logarithmic scale
 def _ranges(trials: Sequence[Any]) -> tuple[dict[str, Range], int]:
     """(the range of each number that every trial has, how many parameters there are besides)."""
     first, rest = trials[0].distributions, trials[1:]
-    numbers = {name: one for name, one in first.items() if hasattr(one, "low")}
+    numbers = {name: param for name, param in first.items() if hasattr(param, "low")}
     all_names = {name for trial in trials for name in trial.distributions}
     ranges: dict[str, Range] = {}
-    for name, one in numbers.items():
-        own = [one, *(trial.distributions[name] for trial in rest if name in trial.distributions)]
+    for name, param in numbers.items():
+        own = [param, *(trial.distributions[name] for trial in rest if name in trial.distributions)]
         if len(own) == len(trials) and all(hasattr(other, "low") for other in own):
             low, high = min(float(o.low) for o in own), max(float(o.high) for o in own)
             ranges[name] = (low, high, all(o.log for o in own))
@@ -193,7 +193,7 @@ def _evaluations(trials: Sequence[Any], ranges: dict[str, Range], sign: float) -
         y = None if y is None else sign * y
         if y is not None:
             best = y if best is None else min(best, y)
-        z = np.array([_in_box(float(trial.params[name]), one) for name, one in ranges.items()])
+        z = np.array([_in_box(float(trial.params[name]), param) for name, param in ranges.items()])
         seconds = trial.duration.total_seconds() if trial.duration is not None else 0.0
         times = dict.fromkeys(("seconds", "seconds_eval"), max(0.0, seconds))
         point = z.astype("<f8").tobytes() if ranges else None

@@ -1,4 +1,4 @@
-"""Runs as one flat table, a row an evaluation, with the config in columns of its own."""
+"""Runs as one flat table, one row per evaluation, with the config in columns of its own."""
 
 from __future__ import annotations
 

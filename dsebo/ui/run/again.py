@@ -86,7 +86,7 @@ def run_again(row: RunRow) -> None:
         name = st.selectbox(
             "Setting",
             names,
-            format_func=lambda one: f"{symbol(one)}: {specs[one].label}",
+            format_func=lambda setting: f"{symbol(setting)}: {specs[setting].label}",
             key="again setting",
         )
         value = _new_value(specs[name], flat_config(config)[name], f"again {name} {row.id}")
