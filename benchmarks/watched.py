@@ -3,7 +3,8 @@
     python -m benchmarks.watched
 
 The same runs each time, from their first to their last evaluation, as the store sees them. One browser
-is a real Chromium; the crowd speaks Streamlit's protocol, on the same machine. In brackets: 2026-11-16.
+is a real Chromium; the crowd speaks Streamlit's protocol, on the same machine: its pages are opened one
+after the other while the run is at work, and then it watches. In brackets: 2026-11-16.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
@@ -30,6 +32,7 @@ BUDGET = 500
 POLL = 0.02  # seconds between two looks into the store
 BEFORE = {"the tab closed": "1.3 to 1.7", "one browser": "2.4", "30 browsers": "1.78 to 2.4 of one browser"}
 
+Trace = list[tuple[float, int]]  # (time, evaluations that are done)
 Look = Callable[[], None]  # what those who watch do, again and again
 Watch = Callable[[int, str], AbstractContextManager[Look]]  # port, link of what to launch
 
@@ -37,18 +40,23 @@ Watch = Callable[[int, str], AbstractContextManager[Look]]  # port, link of what
 def main() -> None:
     ways: dict[str, Watch] = {"the tab closed": _closed, "one browser": _one}
     ways |= {f"{n} browsers": partial(_crowd, n) for n in (30, 60)}
-    terminal = statistics.median(_in_terminal(seed) for seed in SEEDS)
-    print(f"terminal: {terminal:.1f} s for {BUDGET} evaluations", flush=True)
-    taken: dict[str, float] = {}
+    terminal = {seed: _in_terminal(seed) for seed in SEEDS}
+    whole = statistics.median(map(_seconds, terminal.values()))
+    print(f"terminal: {whole:.1f} s for {BUDGET} evaluations", flush=True)
+    one: dict[int, Trace] = {}
     for name, watch in ways.items():
-        taken[name] = statistics.median(_on_page(seed, watch) for seed in SEEDS)
-        of_one = f", {taken[name] / taken['one browser']:.2f} of one browser" if "browsers" in name else ""
-        before = f" [{BEFORE[name]}]" if name in BEFORE else ""
-        ratio = taken[name] / terminal
-        print(f"{name}: {taken[name]:.1f} s, {ratio:.2f} of the terminal{of_one}{before}", flush=True)
+        runs = {seed: _on_page(seed, watch) for seed in SEEDS}
+        taken = statistics.median(_seconds(trace) for trace, _ in runs.values())
+        line = f"{name}: {taken:.1f} s, {taken / whole:.2f} of the terminal"
+        if name == "one browser":
+            one = {seed: trace for seed, (trace, _) in runs.items()}
+        elif one:
+            since = [_seconds(trace, n) / _seconds(one[seed], n) for seed, (trace, n) in runs.items()]
+            line += f"; once all are there {statistics.median(since):.2f} of one browser"
+        print(line + (f" [{BEFORE[name]}]" if name in BEFORE else ""), flush=True)
 
 
-def _in_terminal(seed: int) -> float:
+def _in_terminal(seed: int) -> Trace:
     with tempfile.TemporaryDirectory() as folder:
         store = Store.open(f"sqlite:///{folder}/runs.db")
         command = [sys.executable, "-m", "dsebo", "run", "--D", "1000", "--budget", str(BUDGET)]
@@ -56,13 +64,14 @@ def _in_terminal(seed: int) -> float:
         process = subprocess.Popen(
             [*command, "--seed", str(seed)], cwd=ROOT, env=env, stdout=subprocess.DEVNULL
         )
-        seconds = _timed(store, lambda: None)
+        trace = _trace(store)
         process.wait()
         store.close()
-    return seconds
+    return trace
 
 
-def _on_page(seed: int, watch: Watch) -> float:
+def _on_page(seed: int, watch: Watch) -> tuple[Trace, int]:
+    """(the run's trace, how many evaluations were done when all who watch were there)."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store.open(f"sqlite:///{folder}/runs.db")
         server = Server(folder)
@@ -70,25 +79,34 @@ def _on_page(seed: int, watch: Watch) -> float:
             server.wait()
             Browser(server.port).open()
             time.sleep(4)  # torch is imported behind the first page
-            with watch(server.port, f"D=1000&budget={BUDGET}&seed={seed}") as look:
-                seconds = _timed(store, look)
+            bundled = {row.id for row in store.list_runs()}
+            with ThreadPoolExecutor(1) as clock:
+                trace = clock.submit(_trace, store, bundled)
+                with watch(server.port, f"D=1000&budget={BUDGET}&seed={seed}") as look:
+                    there = max((row.n_done for row in store.list_runs() if row.id not in bundled), default=0)
+                    while not trace.done():
+                        look()
+                        time.sleep(POLL)
         finally:
             server.close()
             store.close()
-    return seconds
+    return trace.result(), there
 
 
-def _timed(store: Store, look: Look) -> float:
-    """Seconds from the first evaluation that is seen to the last, for the whole budget."""
-    began, first = 0.0, 0
-    while True:
-        row = next(iter(store.list_runs()), None)
-        if row is not None and row.n_done and not first:
-            began, first = time.monotonic(), row.n_done
-        if row is not None and row.n_done == BUDGET:
-            return (time.monotonic() - began) * BUDGET / (BUDGET - first)
-        look()
+def _trace(store: Store, others: Container[str] = ()) -> Trace:
+    """Of the run that is none of `others`, from its first evaluation to its last."""
+    trace: Trace = []
+    while not trace or trace[-1][1] < BUDGET:
+        row = next((row for row in store.list_runs() if row.id not in others), None)
+        if row is not None and row.n_done:
+            trace.append((time.monotonic(), row.n_done))
         time.sleep(POLL)
+    return trace
+
+
+def _seconds(trace: Trace, since: int = 0) -> float:
+    """From when that many evaluations were done to the end."""
+    return trace[-1][0] - next(at for at, n_done in trace if n_done >= since)
 
 
 def _launch(port: int, link: str) -> Browser:
