@@ -341,7 +341,7 @@ def _draw_slopes(
         _label_bar(sketch, change, float(slope), change is event)
     if not drawn.size:
         place = {"xref": "x domain", "x": 0.5, "yref": "y3 domain", "y": 0.5}
-        sketch.note("Slopes come from the second stall on.", name="over", **place)
+        sketch.note("From the second stall on.", name="over", **place)  # fits half a window, too
     _mark_extremes(sketch, event)
 
 

@@ -29,6 +29,7 @@ window.dseboFeed = function (component) {
 // What just happened, or what a run amounts to. Its room is kept, so that nothing moves.
 function newestOf(newest, setTriggerValue) {
   const box = element("div", `feed-newest ${newest.tone ? `feed-${newest.tone}` : ""}`);
+  box.classList.toggle("feed-concludes", !!newest.concludes);
   const said = element("div", "feed-said");
   said.setAttribute("role", "status");
   said.appendChild(told(newest));

@@ -75,6 +75,7 @@ def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, A
         "text": typeset(f"{state} {told}{imported}".strip()),
         "numbers": typeset(numbers),
         "tone": tone,
+        "concludes": concludes,
         "t": newest.get("t"),
         "advice": advice_of(data, newest)[0],
     }
