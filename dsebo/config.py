@@ -47,6 +47,7 @@ from dsebo.objectives.fields import (
 MAX_BUDGET = 100_000
 MAX_FORKS = 20  # of one run: a fork of a fork of a fork …
 FUNCTION, METHOD = "sphere", "dsebo"  # where none is given
+DEFAULT_SEED = 1
 FIRST_ARITHMETIC = "1.1"  # of all runs that do not say with which they were made
 
 BARE = "centre"  # a method without settings of its own: the fields of its runs are every run's
@@ -85,7 +86,7 @@ class RunConfig(Frozen):
     objective: AnyObjective = Field(default_factory=dict, validate_default=True)
     optimizer: AnyMethod = Field(default_factory=dict, validate_default=True)
     budget: int = setting(500, "Budget", "Number of evaluations.", "budget", ge=2, le=MAX_BUDGET)
-    seed: int = setting(1, "Seed", "Same seed, same run.", "seed", ge=0, le=MAX_SEED)
+    seed: int = setting(DEFAULT_SEED, "Seed", "Same seed, same run.", "seed", ge=0, le=MAX_SEED)
     forks: tuple[Fork, ...] = Field((), max_length=MAX_FORKS)
     """Of a fork: where it left its parent, the oldest first where that one is a fork too."""
 
@@ -279,7 +280,7 @@ def config_hash(config: RunConfig, arithmetic: str | None = None) -> str:
 def seed_hashes(config: RunConfig, seeds: Iterable[int], arithmetic: str | None = None) -> Iterator[str]:
     """The hashes of the same run from these seeds: what its settings come to is found once for all."""
     given = config.given()
-    usual = RunConfig.model_fields["seed"].default
+    usual = DEFAULT_SEED
     for seed in seeds:
         own = {**given, "seed": seed} if seed != usual else {n: v for n, v in given.items() if n != "seed"}
         depends = {"config": own, "arithmetic": arithmetic or config.arithmetic}

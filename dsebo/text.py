@@ -242,7 +242,7 @@ MOST_CHANGES = 3  # that a name mentions
 
 
 def run_title(config: RunConfig, at: float | None = None) -> str:
-    """`Sphere 1000/30, β 8, 17:22`: a name that tells a run from its neighbours, begun at that time."""
+    """`Sphere 1000/30, seed 7, β 8, 17:22`: a name that tells a run from others, begun at that time."""
     given, flat = config.given(), flat_config(config)
     sizes = config.objective.brief[:2]
     method = given["optimizer"].pop("method")
@@ -254,6 +254,7 @@ def run_title(config: RunConfig, at: float | None = None) -> str:
     size = "/".join(value_text(flat[name]) for name in sizes)
     words = [f"{function_name(config.function)} {size}".strip()]
     words += [] if method == METHOD else [method_name(method)]
+    words += [f"seed {given['seed']}"] if "seed" in given else []
     changes = {name: f"{symbol(name)} {value_text(own[name])}" for name in told}
     words += [_CHANGES.get(f"{name}={own[name]}", change) for name, change in changes.items()]
     words += [f"forked at {config.forks[-1].at}"] if config.forks else []

@@ -60,6 +60,7 @@ def test_a_sentence_is_typeset_and_not_broken_inside_a_formula() -> None:
 def test_a_name_tells_runs_apart() -> None:
     at = datetime(2026, 11, 18, 17, 22).timestamp()
     assert words.run_title(parse_flat({"beta": 8}), at) == "Sphere 1000/30, β 8, 17:22"
+    assert words.run_title(parse_flat({"beta": 8, "seed": 7}), at) == "Sphere 1000/30, seed 7, β 8, 17:22"
     assert words.run_title(parse_flat({"variant": "adaptive"})) == "Sphere 1000/30, our rules"  # no β waits
     other = {"function": "levy", "method": "turbo", "D": 50, "d_e": 4, "c": 3, "budget": 40}
     assert words.run_title(parse_flat(other)) == "Levy 50/4, TuRBO-1, c 3, budget 40"

@@ -19,8 +19,8 @@ from dsebo.store.store import Store
 
 PROBE = {"objective": {"D": 100}, "optimizer": {"method": "dsebo"}, "budget": 500, "seed": 1}
 WARM, MEASURED = 25, 50  # evaluations: the first ones load and set up what others have ready
-# From WARM to MEASURED, where the coefficients are from. There it took 0.188 s (results/peer_cost.csv), but a run
-# this short has the caches for itself: with 0.188 the median method took 1.19 times what was predicted.
+# From WARM to MEASURED, where the coefficients are from. There it took 0.188 s (results/peer_cost.csv), but a
+# run this short has the caches for itself: with 0.188 the median method took 1.19 times what was predicted.
 REFERENCE_SECONDS = 0.158
 LEAST, MOST = 0.2, 5.0  # beyond that it was not the machine that was measured
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from dsebo.config import RunConfig, predict
+from dsebo.config import DEFAULT_SEED, RunConfig, predict
 from dsebo.runs import commands
 from dsebo.runs.limits import check_limits
 from dsebo.runs.machine import use_kept_pace
@@ -88,9 +88,12 @@ class RunManager:
             raise StoreError(f"A launch must be of 1 to {MAX_LAUNCH} runs (got {len(configs)}).")
         names = [name] * len(configs) if isinstance(name, str) else name
         whose = owner_hash(owner)
+        plain = [config.with_seed(DEFAULT_SEED) for config in configs]
+        repeats = len(configs) > 1 and plain.count(plain[0]) == len(configs)
+        called = plain if repeats else configs  # seeds of one group share its name
         new = NewRuns(
             configs,
-            [commands.run_name(text, config) for text, config in zip(names, configs, strict=True)],
+            [commands.run_name(text, config) for text, config in zip(names, called, strict=True)],
             commands.checked_tags(tags),
             whose,
             commands.checked_speed(speed),

@@ -488,3 +488,13 @@ def test_a_run_at_its_limit_can_be_extended(store: Store) -> None:
     manager.extend(run_id, 2)
     assert store.get_run(run_id).budget == 7
     manager.close()
+
+
+def test_repeats_share_a_name_and_a_single_run_names_its_seed(store: Store, manager: RunManager) -> None:
+    config = small(budget=2, seed=7, method="random")
+    alone, *repeats = [
+        store.get_run(run_id).name for run_id in [*manager.launch(config), *manager.launch(config.seeds(2))]
+    ]
+    assert ", seed 7, " in alone
+    assert len(set(repeats)) == 1
+    assert "seed" not in repeats[0]

@@ -334,7 +334,7 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
         column_order=shown,
         alt="Experiments and runs",
         column_config={
-            "Name": st.column_config.TextColumn(width=250),
+            "Name": st.column_config.TextColumn(width=244),
             "Runs": st.column_config.ButtonColumn(
                 "Runs", type="tertiary", width=64, alignment="left", on_click=_toggle, key=CLICKED
             ),
@@ -347,7 +347,7 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
             "Varies": st.column_config.TextColumn(width=126),
             "Curve": st.column_config.LineChartColumn("Best so far", width=90),
             "Function": st.column_config.TextColumn(width=84),
-            "Method": st.column_config.TextColumn(width=98),
+            "Method": st.column_config.TextColumn(width=104),
             "Seconds": st.column_config.NumberColumn(format="%.3g"),
             "Tags": st.column_config.ListColumn(width="small"),
             "Created": st.column_config.DatetimeColumn(width=102, format="D MMM HH:mm"),
