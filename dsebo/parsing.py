@@ -61,7 +61,7 @@ def read_values(name: str, text: str) -> list[Value]:
         steps = [part.strip()] if name == "method" else [step.strip() for step in part.split(":")]
         values += [read_value(name, steps[0])] if len(steps) == 1 else _range(name, part, steps)
         if len(values) > MAX_VALUES:
-            raise ConfigError(must(name, f"at most {MAX_VALUES} values", text))
+            raise ConfigError(must(name, f"a list of at most {MAX_VALUES} values", text))
     return values
 
 
@@ -75,7 +75,7 @@ def _range(name: str, text: str, steps: list[str]) -> list[Value]:
         raise wrong
     count = math.floor((high - low) / step + 1e-9) + 1
     if count > MAX_VALUES:
-        raise ConfigError(must(name, f"at most {MAX_VALUES} values", text.strip()))
+        raise ConfigError(must(name, f"a list of at most {MAX_VALUES} values", text.strip()))
     # Through text: 0.1 + 2 * 0.1 is meant as 0.3.
     return [read_value(name, f"{low + i * step:.12g}") for i in range(count)]
 

@@ -229,7 +229,7 @@ class Settings(Frozen):
             first = error.errors()[0]
             name = ".".join(str(step) for step in first["loc"])
             got = "" if name in _SECRET else f" (got {short(first['input'])})"
-            raise ConfigError(f"{file}: {name}: {first['msg']}{got}.") from None
+            raise ConfigError(f"{file}: {name}: {first['msg'].removeprefix('Value error, ')}{got}.") from None
 
 
 def _same(given: str, secret: str) -> bool:

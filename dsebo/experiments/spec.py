@@ -144,11 +144,12 @@ class ExperimentSpec(Frozen):
         try:
             # Dates and sets become texts, of which the checks can say what is wrong with them.
             read = yaml.safe_load(text)
-            if _entries(read, {}) > MAX_ENTRIES:  # aliases of aliases make a few lines into millions
-                raise ConfigError(f"The experiment must have at most {MAX_ENTRIES} entries.")
-            given = json.loads(json.dumps(read, default=str))
+            too_many = _entries(read, {}) > MAX_ENTRIES  # aliases of aliases make a few lines into millions
+            given = None if too_many else json.loads(json.dumps(read, default=str))
         except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"The experiment is not YAML: {' '.join(str(error).split())}.") from None
+        if too_many:
+            raise ConfigError(f"The experiment must have at most {MAX_ENTRIES} entries.")
         return cls.parse(given)
 
     def plain(self) -> dict[str, Any]:
