@@ -155,22 +155,22 @@ def _compared(spec: ExperimentSpec) -> int:
     return cells
 
 
-def _lines(spec: ExperimentSpec, found: Plan) -> list[tuple[str, str]]:
+def _lines(spec: ExperimentSpec, planned: Plan) -> list[tuple[str, str]]:
     cells = " × ".join(str(len(axis.values)) for axis in spec.axes)
     cells = count(len(spec.axes[0].values), "method") if spec.is_race else cells
-    runs = f"{cells} × {count(len(spec.seeds), 'seed')} = **{found.total}**"
-    lines = [("Runs", runs), ("In the store, reused", str(found.finished or "none"))]
-    if found.unfinished:
-        lines.append(("Begun, carried on", str(found.unfinished)))
-    lines.append(("Predicted time", _time(found)))
-    memory = [("Predicted memory", size(found.memory_bytes))]
-    return lines + memory if found.finished < found.total else lines
+    runs = f"{cells} × {count(len(spec.seeds), 'seed')} = **{planned.total}**"
+    lines = [("Runs", runs), ("In the store, reused", str(planned.finished or "none"))]
+    if planned.unfinished:
+        lines.append(("Begun, carried on", str(planned.unfinished)))
+    lines.append(("Predicted time", _time(planned)))
+    memory = [("Predicted memory", size(planned.memory_bytes))]
+    return lines + memory if planned.finished < planned.total else lines
 
 
-def _time(found: Plan) -> str:
-    if found.finished == found.total:
+def _time(planned: Plan) -> str:
+    if planned.finished == planned.total:
         return "nothing left to run"
-    return f"{about(found.wall_seconds)} on {count(found.workers, 'core')}"
+    return f"{about(planned.wall_seconds)} on {count(planned.workers, 'core')}"
 
 
 def _offer_existing(spec: ExperimentSpec) -> None:

@@ -212,10 +212,10 @@ def show_curves(table: int, task: str) -> None:
 # --- what could be reproduced ---------------------------------------------------------------
 
 
-def show_summary(found: Sequence[FinalRun]) -> None:
+def show_summary(runs: Sequence[FinalRun]) -> None:
     """What the runs so far show, counted."""
     points = [
-        *(plain(sentence) for sentence in sentences(found)),
+        *(plain(sentence) for sentence in sentences(runs)),
         "Uniform sampling of the box does not give what is printed for random search. Sampling of "
         "[0, 1] only, a corner of it, does on four of the six functions.",
         "The best of 500 random points of ALEBO's polytope, without a model, is lower than what is printed "
