@@ -10,8 +10,8 @@ if __name__ == "objectives":  # the folder of a checkout under its own name: the
     from importlib import import_module
     from pkgutil import iter_modules
 
-    for found in iter_modules(__path__):
-        import_module(f"dsebo.objectives.{found.name}")
+    for module in iter_modules(__path__):
+        import_module(f"dsebo.objectives.{module.name}")
     ours = {name: module for name, module in sys.modules.items() if name.startswith("dsebo.objectives")}
     sys.modules.update({name.removeprefix("dsebo."): module for name, module in ours.items()})
 

@@ -124,7 +124,7 @@ def fit(rows: Rows, source: str, seed: int = SEED) -> Network:
             best, since, kept = error, 0, [p.detach().clone() for p in parameters]
     arrays = [p.double().numpy() for p in kept]
     layers = tuple(zip(arrays[::2], arrays[1::2], strict=True))
-    made = {
+    origin = {
         "source": source,
         "rows": len(x),
         "queries": len(names),
@@ -133,4 +133,4 @@ def fit(rows: Rows, source: str, seed: int = SEED) -> Network:
         "error held out": round(best, 4),
         "variance held out": round(float(targets[test].var()), 4),
     }
-    return Network(layers, np.sort(Network(layers, np.empty(0), {}).predict(x)), made)
+    return Network(layers, np.sort(Network(layers, np.empty(0), {}).predict(x)), origin)
