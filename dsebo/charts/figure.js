@@ -177,8 +177,11 @@ window.dseboFigure = (function () {
     const shown = [];
     for (const bar of [...bars].sort((a, b) => chosen(b) - chosen(a) || b.at - a.at)) {
       const clear = shown.every((other) => Math.abs(other.middle - bar.middle) > LABEL);
-      if (chosen(bar)) shown.push({ ...bar, middle: moved(bar.middle, covered(bar, bar.middle), room) });
-      else if (bar.note.text && clear && !covered(bar, bar.middle).length) shown.push(bar);
+      if (chosen(bar)) {
+        const middle = moved(bar.middle, covered(bar, bar.middle), room);
+        const y = Math.max(bar.note.y, ...covered(bar, middle).map((other) => other.note.y)); // or over them
+        shown.push({ ...bar, middle, note: { ...bar.note, y } });
+      } else if (bar.note.text && clear && !covered(bar, bar.middle).length) shown.push(bar);
     }
     const words = shown.map(({ note, at, middle }) => ({ ...note, xshift: middle - at }));
     return [...notes.filter((note) => !isBar(note)), ...words];

@@ -15,7 +15,7 @@ from dsebo.ui.run.again import advice_of
 
 PATIENCE = "Evaluations without a gain above α until this subspace counts as converged; a gain restarts it."
 STATE_WORDS = {
-    "queued": "Waiting for a free place: others are at work. It starts by itself.",
+    "queued": "Waiting for a free place: other runs are at work. It starts by itself.",
     "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
     "Resume (▶) carries on as if nothing had happened.",
     "stalled": "No sign of life from the process that worked on this run. Resume (▶) takes it over.",
