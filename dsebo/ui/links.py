@@ -19,7 +19,6 @@ from dsebo.ui import session
 
 FRAME = ("hide", "show")  # how a page is framed and which of its views it shows: not the view's own
 MOVED = {  # what was a page of its own, and where it is now: the page, and which of its views
-    "run": ("run", ""),  # the app's own address; its name is what one would try
     "replay": ("run", ""),
     "embedding": ("run", "embedding"),
     "runs": ("experiments", "runs"),
@@ -63,8 +62,7 @@ def go_on(old: str) -> NoReturn:
     """Lead an address of an earlier version to where the same is shown now."""
     page, view = MOVED[old]
     st.session_state[_LED] = _PAGE not in st.session_state
-    at(page)  # it was asked for: nobody who wants Run is welcomed elsewhere
-    newest = "" if page != "run" or old == "run" or {"run", "with"} & {*st.query_params} else _newest_run()
+    newest = "" if page != "run" or {"run", "with"} & {*st.query_params} else _newest_run()
     more = {name: text for name, text in (("show", view), ("run", newest)) if text}
     go(page, **more, **st.query_params)
 

@@ -46,6 +46,7 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
 
 OLD = (
     ("embedding?run={}", "/?", "x = S z uses the first"),
+    ("run?D=50", "/?", "effective dimension"),
     ("runs", "/experiments", "Deleted ones"),
     ("compare?runs={}", "/experiments?", "Group by"),
     ("race?methods=dsebo,random", "/experiments?", "2 methods × 3 seeds = 6"),

@@ -391,4 +391,4 @@ def test_a_note_stands_under_the_name(manager: RunManager, finished: Callable[..
     at.text_area(key=f"note {run_id}").set_value("for the lecture").run()
     button(at, "Save the note").click().run()
     assert manager.store.get_run(run_id).note == "for the lecture"
-    assert "for the lecture · Sphere" in said(at)
+    assert "for the lecture\u00a0· Sphere" in said(at)

@@ -57,6 +57,17 @@ def progress_words(data: RunData, live: bool = True) -> str:
     return " · ".join(words)
 
 
+def together(runs: Sequence[RunData], live: bool = True) -> tuple[list[dict[str, Any]], str]:
+    """(numbers, progress) of one run, or of two side by side: `3.71 | 12.8`."""
+    if len(runs) == 1:
+        return numbers(runs[0], live), progress_words(runs[0], live)
+    values = [{one["label"]: one["value"] for one in numbers(run, live)} for run in runs]
+    shared = [label for label in values[0] if all(label in own for own in values)]
+    figures = [{"label": label, "value": " | ".join(own[label] for own in values)} for label in shared]
+    done = dict.fromkeys(f"{run.t} of {run.row.budget}" for run in runs)
+    return figures, f"{' | '.join(done)} evaluations"
+
+
 def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, Any]:
     """What is to be known of the run at this moment, in words; `live`: as it stands now.
 

@@ -21,7 +21,7 @@ from dsebo.ui.inputs import choose_scale, segmented
 from dsebo.ui.live import live_chart, live_sentence, live_status
 from dsebo.ui.refresh import FASTEST, STEADY, Look, keep_watching, pace
 from dsebo.ui.run import again, floors, panel, timeline
-from dsebo.ui.run.status import numbers, progress_words, sentence
+from dsebo.ui.run.status import sentence, together
 from dsebo.ui.wire import Frame
 
 MOST_SIBLINGS = 20
@@ -131,9 +131,10 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
     whole = [floors.with_floor(run) for run in runs] if floors.is_on() else list(runs)
     shown = whole if t is None else [run.until(t) for run in whole]
     first = shown[0]
+    numbers, progress = together(shown, t is None)
     bar = {
-        "progress": {"text": progress_words(first, t is None)},
-        "numbers": numbers(first, t is None),
+        "progress": {"text": progress},
+        "numbers": numbers,
         "timeline": timeline.timeline(runs),
     }
     timeline.handle(runs, live_status(bar, key="status"))
