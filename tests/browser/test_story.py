@@ -150,6 +150,8 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     page.get_by_text("Cancelled.").wait_for()
     assert page.evaluate(PLACES) == places
     shot(page, "run-cancelled")
+    page.get_by_role("button", name="Run again with").click()  # drawn often before it is opened
+    page.locator("[data-testid=stPopoverBody] input[value='40']").wait_for()
 
 
 @pytest.fixture(scope="module")

@@ -173,6 +173,11 @@ def test_a_run_is_forked_or_run_again_with_its_old_self_behind_it(
     assert "In grey" in said(at)
     at = open_page("run", run=parent)
     assert at.selectbox(key="again setting").value == "beta"
+    at.number_input(key=f"again beta {parent}").set_value(None).run()
+    at.button(key="do again").click().run()
+    assert [error.value for error in at.error] == [
+        "β must be a finite number above 0, at most 1\u00a0000\u00a0000 \\(it is empty\\)\\."
+    ]
     at.number_input(key=f"again beta {parent}").set_value(3.0).run()
     at.button(key="do again").click().run()
     assert not at.exception

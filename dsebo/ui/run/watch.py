@@ -14,7 +14,7 @@ from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import setting_line
+from dsebo.text import setting_line, typeset
 from dsebo.ui import controls, inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale, segmented
@@ -189,7 +189,7 @@ def _say(data: RunData, entries: Sequence[Entry], live: bool, ghost: RunData | N
     """What is to be known at this moment, under the charts."""
     newest = sentence(data, entries, live)
     if ghost is not None:
-        newest["grey"] = f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}"
+        newest["grey"] = typeset(f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}")
     again.take_advice(data, live_sentence(newest, key=f"sentence{key}"))
 
 
