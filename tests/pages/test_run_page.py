@@ -130,7 +130,7 @@ def test_the_same_again_offers_the_run_that_is_there(
     run_id = finished()
     at = open_page("run", **{name: f"{value:g}" for name, value in SMALL.items()})
     button(at, "Launch").click().run()
-    assert "This very run is there" in at.warning[0].value
+    assert "This run exists already" in at.warning[0].value
     assert manager.store.count_runs() == 1
     assert "Open that run" in labels(at)
     button(at, "Launch it all the same").click().run()

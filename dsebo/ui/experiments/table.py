@@ -350,6 +350,8 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
             "Method": st.column_config.TextColumn(width=104),
             "Seconds": st.column_config.NumberColumn(format="%.3g"),
             "Tags": st.column_config.ListColumn(width="small"),
+            "Note": st.column_config.TextColumn(width=130),
+            "Reason": st.column_config.TextColumn(width=200),
             "Created": st.column_config.DatetimeColumn(width=102, format="D MMM HH:mm"),
         },
     )

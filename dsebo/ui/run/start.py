@@ -241,7 +241,7 @@ def _question(config: RunConfig, changes: Changes) -> Question | None:
     rows = session.manager().store.list_runs(same, limit=1)
     if not rows:
         return None
-    return Question(own, f"This very run is there: {rows[0].name}, best {number(rows[0].best)}.", rows[0].id)
+    return Question(own, f"This run exists already: {rows[0].name}, best {number(rows[0].best)}.", rows[0].id)
 
 
 def remember_run(run_id: str | None) -> None:
