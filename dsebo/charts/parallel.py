@@ -91,7 +91,7 @@ def _round(low: float, high: float, log: bool) -> Array:
     least = (high - low) / MOST_TICKS
     power = 10.0 ** math.floor(math.log10(least))
     step = next(times * power for times in (1, 2, 5, 10) if times * power >= least)
-    return np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
+    return np.array([times * step for times in range(math.ceil(low / step), math.floor(high / step) + 1)])
 
 
 def _apart(places: Array) -> Array:

@@ -190,9 +190,7 @@ def test_words_over_a_bar_cover_no_bar(paper: Any, runs: list[RunData], width: i
                 assert not overlaps(bar, box), (run.row.name, change["t"])
 
 
-def test_numbers_of_parallel_axes_stand_clear_of_the_lines_in_a_file(
-    paper: Any, runs: list[RunData]
-) -> None:
+def test_numbers_of_parallel_axes_stand_clear_of_the_lines_in_a_file(paper: Any, runs: list[RunData]) -> None:
     drawn(paper, figures(runs)["parallel"], 700)
     style = "t => [getComputedStyle(t).paintOrder, getComputedStyle(t).stroke]"
     number = paper.locator("svg .parcoords .axis text").first

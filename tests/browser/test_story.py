@@ -398,6 +398,17 @@ def test_a_bad_link_shows_a_sentence(server: str, page: Any) -> None:
         assert "Traceback" not in page.content(), link
 
 
+def test_a_phone_that_hides_the_form_is_asked_too(server: str, page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/?D=10000&budget=10000")
+    settle(page)
+    page.get_by_text("Sphere · D = 10000").wait_for()  # what Launch would launch
+    press(page, "Launch")
+    page.get_by_text("This is predicted to take").last.wait_for()
+    press(page, "Not now")
+    page.get_by_text("This is predicted to take").first.wait_for(state="detached")
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
 def test_nothing_overflows_or_is_too_small(
     server: str, page: Any, example: str, width: int, scheme: str

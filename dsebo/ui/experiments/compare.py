@@ -214,7 +214,7 @@ def _difference(one: RunData, other: RunData) -> None:
     st.dataframe(table, hide_index=True)
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """(what differs between two configs, the one's, the other's)."""
     flat = [flat_config(one), flat_config(other)]
     rows = [

@@ -132,11 +132,7 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
     shown = whole if t is None else [run.until(t) for run in whole]
     first = shown[0]
     numbers, progress = together(shown, t is None)
-    bar = {
-        "progress": {"text": progress},
-        "numbers": numbers,
-        "timeline": timeline.timeline(runs),
-    }
+    bar = {"progress": {"text": progress}, "numbers": numbers, "timeline": timeline.timeline(runs)}
     timeline.handle(runs, live_status(bar, key="status"))
     if len(runs) == 1:
         _show_one(first, whole[0], scale, part, t is None)
