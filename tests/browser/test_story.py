@@ -402,11 +402,12 @@ def test_a_phone_that_hides_the_form_is_asked_too(server: str, page: Any) -> Non
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server}/?D=10000&budget=10000")
     settle(page)
-    page.get_by_text("Sphere · D = 10000").wait_for()  # what Launch would launch
-    press(page, "Launch")
-    page.get_by_text("This is predicted to take").last.wait_for()
-    press(page, "Not now")
-    page.get_by_text("This is predicted to take").first.wait_for(state="detached")
+    here = page.locator(".st-key-launch-small")
+    here.get_by_text("D = 10000").wait_for()  # what Launch would launch
+    here.get_by_role("button", name="Launch").click()
+    here.get_by_text("This is predicted to take").wait_for()
+    here.get_by_role("button", name="Not now").click()
+    here.get_by_text("This is predicted to take").wait_for(state="detached")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
