@@ -197,6 +197,20 @@ def test_the_charts_stand_at_the_same_place_whatever_the_run(
     assert top + height <= 800
 
 
+def test_the_time_left_is_not_cut_by_the_numbers_beside_it(server: str, page: Any, example: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{server}/?run={example}&t=200")
+    wait_for_chart(page)
+    bar = page.locator(".status-bar")
+    assert bar.bounding_box()["width"] > 60
+    progress = page.locator(".status-progress")
+    words = "14290 of 20 000 evaluations · 0.24 per second · 12 h 23 min left"
+    progress.evaluate("(element, words) => { element.textContent = words; }", words)
+    line, box = page.locator(".status-numbers").bounding_box(), progress.bounding_box()
+    assert box["x"] + box["width"] <= line["x"] + line["width"] + 1
+    assert 0 < bar.bounding_box()["width"] < box["x"] - bar.bounding_box()["x"]
+
+
 def test_the_zoom_survives_and_nothing_flickers(server: str, page: Any, seed: int) -> None:
     page.goto(f"{server}{SMALL}&seed={seed}".replace("beta=40", "beta=10"))  # it soon stalls
     settle(page)

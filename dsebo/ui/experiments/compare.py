@@ -161,7 +161,8 @@ def one_per_seed(groups: Groups) -> tuple[dict[str, list[RunData]], list[str]]:
         for run in sorted(runs, key=lambda run: (run.row.state == "finished", run.t), reverse=True):
             same = (run.row.config_json, run.row.budget)
             if same in best:
-                twice.append(f"{label}, seed {run.row.seed}")
+                group = f"{label}, " if len(groups) > 1 else ""
+                twice.append(f"{group}seed {run.row.seed}")
             best.setdefault(same, run)
         chosen = {run.row.id for run in best.values()}
         kept[label] = [run for run in runs if run.row.id in chosen]
