@@ -255,7 +255,12 @@ def test_a_run_in_the_queue_says_that_it_waits(manager: RunManager) -> None:
     waiting = manager.launch(parse_flat({**SMALL, "seed": 2}))[0]
     at = open_page("run", run=waiting)
     assert not at.exception
-    assert "Waiting for a free place" in said(at)
+    assert "Waiting for a free place: other runs" in said(at)
+    assert "under way" not in said(at)
+    press(at, "Pause")
+    assert "to begin paused" in said(at)
+    press(at, "Resume")
+    assert "It starts by itself" in said(at)
     button(at, "Cancel").click().run()
     wait_for(lambda: manager.store.get_run(waiting).state == "cancelled")
 

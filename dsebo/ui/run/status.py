@@ -22,6 +22,7 @@ STATE_WORDS = {
     "cancelled": "Cancelled.",
     "paused": "Paused. Step (›) makes one evaluation, Resume (▶) lets it run.",
 }
+WILL_PAUSE = "Waiting for a free place, to begin paused. Resume (▶) lets it run."
 IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
 INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume (▶) carries on. The reason:"
 
@@ -101,13 +102,15 @@ def _state(data: RunData) -> tuple[str, str]:
         return f"This run failed. {row.error or 'No reason was recorded.'}", "error"
     if row.state in ("interrupted", "stalled") and row.error:
         return f"{INTERRUPTED} {row.error}", "warning"
+    if row.waits_to_pause:
+        return WILL_PAUSE, ""
     tone = "warning" if row.state in ("interrupted", "stalled") else ""
     return STATE_WORDS.get(row.state, ""), tone
 
 
 def _nothing_yet(data: RunData) -> str:
     if data.t == 0:
-        return "" if data.row.state == "queued" else "The first evaluation is under way."
+        return "The first evaluation is under way." if data.row.state == "running" else ""
     if data.row.method != "dsebo":
         return "This method has no subspace: only its best value is followed."
     return "No subspace has converged yet: the search goes on at its first dimension."
