@@ -51,7 +51,7 @@ def heading(name: str, state: str, caption: str, key: str, aside: str = "") -> N
     more = f" :gray[:small[{plain(aside)}]]" if aside else ""
     with st.container(gap=None, width="stretch", key=f"name-{key}"):
         st.markdown(f"#### **{plain(typeset(name))}** :{STATE_COLOURS[state]}-badge[{state}]{more}")
-        st.caption(plain(caption).replace(" · ", "\u00a0· "))  # no line begins with a dot
+        st.caption(plain(typeset(caption)).replace(" · ", "\u00a0· "))  # no line begins with a dot
 
 
 def action(label: str, icon: str, do: Callable[[], None], primary: bool = False) -> None:
