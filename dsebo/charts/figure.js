@@ -177,8 +177,11 @@ window.dseboFigure = (function () {
     const shown = [];
     for (const bar of [...bars].sort((a, b) => chosen(b) - chosen(a) || b.at - a.at)) {
       const clear = shown.every((other) => Math.abs(other.middle - bar.middle) > LABEL);
-      if (chosen(bar)) shown.push({ ...bar, middle: moved(bar.middle, covered(bar, bar.middle), room) });
-      else if (bar.note.text && clear && !covered(bar, bar.middle).length) shown.push(bar);
+      if (chosen(bar)) {
+        const middle = moved(bar.middle, covered(bar, bar.middle), room);
+        const y = Math.max(bar.note.y, ...covered(bar, middle).map((other) => other.note.y)); // or over them
+        shown.push({ ...bar, middle, note: { ...bar.note, y } });
+      } else if (bar.note.text && clear && !covered(bar, bar.middle).length) shown.push(bar);
     }
     const words = shown.map(({ note, at, middle }) => ({ ...note, xshift: middle - at }));
     return [...notes.filter((note) => !isBar(note)), ...words];
@@ -297,15 +300,31 @@ window.dseboFigure = (function () {
     return { data: figure.data, layout: whole };
   }
 
+  // Numbers of parallel axes, which lines go through, are legible: style.css does the same on the page.
+  const HALO = `<style>.parcoords .axis text { paint-order: stroke; stroke: ${PAPER.background};
+    stroke-width: 5px; stroke-linejoin: round; }</style>`;
+
   // The file itself, in base 64.
   async function file(figure, format, width, height, scale) {
     const paper = onPaper(figure, width, height);
-    const size = { width, height: paper.layout.height, scale: format === "svg" ? 1 : scale };
-    const address = await window.Plotly.toImage(paper, { format, ...size });
-    const body = address.slice(address.indexOf(",") + 1);
-    if (format !== "svg") return body;
-    const bytes = new TextEncoder().encode(decodeURIComponent(body));
+    const size = { width, height: paper.layout.height };
+    const address = await window.Plotly.toImage(paper, { format: "svg", ...size });
+    const drawn = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+    const parallel = paper.data.some((trace) => trace.type === "parcoords");
+    const svg = parallel ? drawn.replace(">", `>${HALO}`) : drawn;
+    if (format !== "svg") return painted(svg, size.width * scale, size.height * scale);
+    const bytes = new TextEncoder().encode(svg);
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  }
+
+  // A picture of so many pixels, in base 64.
+  async function painted(svg, width, height) {
+    const image = new Image(width, height);
+    image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+    return canvas.toDataURL("image/png").split(",")[1];
   }
 
   // The colour behind an element: its own, or that of the nearest around it that has one.

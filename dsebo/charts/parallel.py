@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dsebo.charts import theme
-from dsebo.charts.scales import Array
+from dsebo.charts.scales import Array, log_ticks
 from dsebo.text import is_number, number, symbol, value_label, value_text
 
 HEIGHT = 360  # px
@@ -72,7 +73,7 @@ def _numbers(label: str, values: Array, shown: Callable[[float], str]) -> dict[s
     log = seen.size > 1 and seen[0] > 0 and seen[-1] / seen[0] >= LOG_FROM
     places = np.log10(seen) if log else seen
     if seen.size > MOST_TICKS:
-        places = np.linspace(places[0], places[-1], MOST_TICKS)
+        places = np.array([places[0], *_round(places[0], places[-1], log), places[-1]])
     places = _apart(places)
     ticks = 10**places if log else places
     return {
@@ -81,6 +82,16 @@ def _numbers(label: str, values: Array, shown: Callable[[float], str]) -> dict[s
         "tickvals": places,
         "ticktext": [shown(tick) for tick in ticks],
     }
+
+
+def _round(low: float, high: float, log: bool) -> Array:
+    """Places of round numbers between these two."""
+    if log:
+        return np.log10(log_ticks((low, high)))
+    least = (high - low) / MOST_TICKS
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(times * power for times in (1, 2, 5, 10) if times * power >= least)
+    return np.array([times * step for times in range(math.ceil(low / step), math.floor(high / step) + 1)])
 
 
 def _apart(places: Array) -> Array:

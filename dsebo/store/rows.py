@@ -64,6 +64,12 @@ class RunRow(NamedTuple):
     deleted_at: float | None
     ghost: str | None = None
     note: str | None = None
+    wanted: str = "run"  # by its owner: run, pause or cancel
+
+    @property
+    def waits_to_pause(self) -> bool:
+        """Whether it will pause as soon as there is a place for it."""
+        return self.state == "queued" and self.wanted == "pause"
 
     @property
     def imported(self) -> bool:

@@ -14,7 +14,7 @@ from dsebo.runs.commands import MAX_NOTE
 from dsebo.store.errors import StoreError
 from dsebo.store.rows import RunRow
 from dsebo.store.schema import ENDED
-from dsebo.text import count, plain
+from dsebo.text import count, plain, typeset
 from dsebo.ui import session
 from dsebo.ui.cache import SHARED
 
@@ -50,8 +50,8 @@ def heading(name: str, state: str, caption: str, key: str, aside: str = "") -> N
     """A name, its state and its setting. A name is text, whatever it looks like."""
     more = f" :gray[:small[{plain(aside)}]]" if aside else ""
     with st.container(gap=None, width="stretch", key=f"name-{key}"):
-        st.markdown(f"#### **{plain(name)}** :{STATE_COLOURS[state]}-badge[{state}]{more}")
-        st.caption(plain(caption))
+        st.markdown(f"#### **{plain(typeset(name))}** :{STATE_COLOURS[state]}-badge[{state}]{more}")
+        st.caption(plain(typeset(caption)).replace(" · ", "\u00a0· "))  # no line begins with a dot
 
 
 def action(label: str, icon: str, do: Callable[[], None], primary: bool = False) -> None:

@@ -171,7 +171,10 @@ class Form:
 
     def _pairs(self, specs: Sequence[FieldSpec], errors: Mapping[str, str] | None) -> None:
         for index in range(0, len(specs), 2):
-            for column, spec in zip(st.columns(2), specs[index : index + 2], strict=False):
+            pair = specs[index : index + 2]
+            wrong = any(spec.name in (errors or {}) for spec in pair)
+            places = st.columns(2, vertical_alignment="top" if wrong else "bottom")  # a label may be long
+            for column, spec in zip(places, pair, strict=False):
                 brings = spec.name in ("function", "method", "variant")
                 with column:
                     field_input(

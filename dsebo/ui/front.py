@@ -18,7 +18,7 @@ from string import Template
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from streamlit import config, file_util
 
@@ -63,7 +63,8 @@ def routes(base: str) -> list[Route]:
     session.has_no_file()
     live.library_places = {name: f"{base}/{file}" for name, file in live.library_files().items()}
     files = [Route(place, _file) for place in live.library_places.values()]
-    return [*files, *(Route(f"{base}/{page}", _page) for page in (*WORDED, *OTHERS, *links.MOVED))]
+    pages = [Route(f"{base}/{page}", _page) for page in (*WORDED, *OTHERS, *links.MOVED)]
+    return [*files, *pages, Route(f"{base}/run", _to_run)]
 
 
 async def _file(request: Request) -> Response:
@@ -80,6 +81,11 @@ def _compressed(name: str) -> bytes:
 
 def _last(request: Request) -> str:
     return request.url.path.rsplit("/", 1)[1]
+
+
+async def _to_run(request: Request) -> Response:
+    """Run has the app's own address; who tries its name comes there, too."""
+    return RedirectResponse(f"./?{request.url.query}")
 
 
 async def _page(request: Request) -> Response:

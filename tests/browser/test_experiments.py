@@ -177,6 +177,9 @@ def _choose_open_and_delete(page: Any) -> None:
     click_row(page, 2)
     page.get_by_text("2 of 12 runs of this group are drawn").wait_for()
     page.get_by_text("Their difference").wait_for()
+    labels = page.locator(".st-key-compare-head [data-testid=stWidgetLabel]")
+    tops = [labels.nth(i).bounding_box()["y"] for i in range(3)]  # Group by, Bands, Value axis
+    assert max(tops) - min(tops) <= 1
     shot(page, "experiments-two-runs")
     press(page, "Choose nothing")
     page.get_by_text("2 runs chosen").wait_for(state="detached")

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,13 @@ BOXES = """() => {
     words: words.map((t) => ({ text: t.textContent, legend: !!t.closest('g.legend'),
                                box: within(t.getBoundingClientRect()) })),
   };
+}"""
+
+BARS = """() => {
+  const frame = document.querySelector('svg').getBoundingClientRect();
+  const boxes = [...document.querySelectorAll('g.bars path')].map((path) => path.getBoundingClientRect());
+  return boxes.map((box) => [box.left - frame.left, box.top - frame.top, box.right - frame.left,
+                             box.bottom - frame.top]);
 }"""
 
 
@@ -170,6 +177,24 @@ def test_no_words_stand_on_others_and_none_are_cut(paper: Any, runs: list[RunDat
         for word in in_legend:
             assert left - 1 <= word["box"][0] <= word["box"][2] <= end + 1, (name, word)
             assert top - 1 <= word["box"][1] <= word["box"][3] <= foot + 1, (name, word)
+
+
+@pytest.mark.parametrize("width", [340, *WIDTHS])
+def test_words_over_a_bar_cover_no_bar(paper: Any, runs: list[RunData], width: int) -> None:
+    for run in runs:
+        for change in run.changes[1:8]:
+            words = drawn(paper, figure_of(run, "log", change["t"]), width)["words"]
+            over = [word["box"] for word in words if word["text"].startswith(("k =", "Δd"))]
+            assert over, (run.row.name, change["t"])
+            for bar, box in product(paper.evaluate(BARS), over):
+                assert not overlaps(bar, box), (run.row.name, change["t"])
+
+
+def test_numbers_of_parallel_axes_stand_clear_of_the_lines_in_a_file(paper: Any, runs: list[RunData]) -> None:
+    drawn(paper, figures(runs)["parallel"], 700)
+    style = "t => [getComputedStyle(t).paintOrder, getComputedStyle(t).stroke]"
+    number = paper.locator("svg .parcoords .axis text").first
+    assert number.evaluate(style) == ["stroke", "rgb(255, 255, 255)"]
 
 
 def test_a_file_names_fonts_that_exist_and_typesets_symbols(paper: Any, runs: list[RunData]) -> None:

@@ -46,6 +46,7 @@ def test_a_deep_link_may_be_the_first_request(server: str, page: Any, example: s
 
 OLD = (
     ("embedding?run={}", "/?", "x = S z uses the first"),
+    ("run?D=50", "/?", "effective dimension"),
     ("runs", "/experiments", "Deleted ones"),
     ("compare?runs={}", "/experiments?", "Group by"),
     ("race?methods=dsebo,random", "/experiments?", "2 methods × 3 seeds = 6"),
@@ -149,6 +150,8 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     page.get_by_text("Cancelled.").wait_for()
     assert page.evaluate(PLACES) == places
     shot(page, "run-cancelled")
+    page.get_by_role("button", name="Run again with").click()  # drawn often before it is opened
+    page.locator("[data-testid=stPopoverBody] input[value='40']").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +195,20 @@ def test_the_charts_stand_at_the_same_place_whatever_the_run(
     _, top, _, height = page.evaluate(PLACES)[CHART]
     assert top <= 200
     assert top + height <= 800
+
+
+def test_the_time_left_is_not_cut_by_the_numbers_beside_it(server: str, page: Any, example: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{server}/?run={example}&t=200")
+    wait_for_chart(page)
+    bar = page.locator(".status-bar")
+    assert bar.bounding_box()["width"] > 60
+    progress = page.locator(".status-progress")
+    words = "14290 of 20 000 evaluations · 0.24 per second · 12 h 23 min left"
+    progress.evaluate("(element, words) => { element.textContent = words; }", words)
+    line, box = page.locator(".status-numbers").bounding_box(), progress.bounding_box()
+    assert box["x"] + box["width"] <= line["x"] + line["width"] + 1
+    assert 0 < bar.bounding_box()["width"] < box["x"] - bar.bounding_box()["x"]
 
 
 def test_the_zoom_survives_and_nothing_flickers(server: str, page: Any, seed: int) -> None:
@@ -393,6 +410,18 @@ def test_a_bad_link_shows_a_sentence(server: str, page: Any) -> None:
         settle(page)
         page.get_by_test_id("stAlert").first.wait_for()
         assert "Traceback" not in page.content(), link
+
+
+def test_a_phone_that_hides_the_form_is_asked_too(server: str, page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server}/?D=10000&budget=10000")
+    settle(page)
+    here = page.locator(".st-key-launch-small")
+    here.get_by_text("D = 10000").wait_for()  # what Launch would launch
+    here.get_by_role("button", name="Launch").click()
+    here.get_by_text("This is predicted to take").wait_for()
+    here.get_by_role("button", name="Not now").click()
+    here.get_by_text("This is predicted to take").wait_for(state="detached")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])

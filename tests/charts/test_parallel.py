@@ -35,3 +35,16 @@ def test_no_tick_stands_on_another_and_the_first_axis_has_room_for_its_names() -
     assert list(figure.data[0].dimensions[-1].ticktext) == ["0.233", "0.809", "20.8"]
     longest = max(map(len, figure.data[0].dimensions[0].ticktext))
     assert figure.layout.margin.l >= 8 * longest > 70
+
+
+@pytest.mark.parametrize(
+    ("best", "ticks"),
+    [
+        ([-16.4, *range(0, 90, 10), 271.3], ["−16.4", "50", "100", "150", "200", "250", "271"]),
+        ([0.13, *range(1, 10), 412.7], ["0.13", "1", "10", "100", "413"]),
+    ],
+)
+def test_many_values_have_ticks_at_round_numbers(best: list[float], ticks: list[str]) -> None:
+    settings = [{"seed": seed} for seed in range(len(best))]
+    final = parallel_figure(settings, ["seed"], best).data[0].dimensions[-1]
+    assert list(final.ticktext) == ticks

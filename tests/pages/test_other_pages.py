@@ -100,6 +100,9 @@ def test_two_runs_in_lockstep(finished: Callable[..., str]) -> None:
     shown = [data for data in components(at) if "yaxis3" in data.get("layout", {})]
     assert len(shown) == 2
     assert shown[0]["layout"]["yaxis"]["range"] == shown[1]["layout"]["yaxis"]["range"]
+    status = next(data for data in components(at) if "numbers" in data)
+    assert status["numbers"][0]["value"].count(" | ") == 1  # the best value of each
+    assert status["progress"]["text"] == "20 of 40 evaluations"
 
 
 def filter_by(at: AppTest, label: str) -> Any:

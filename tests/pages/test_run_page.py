@@ -130,7 +130,7 @@ def test_the_same_again_offers_the_run_that_is_there(
     run_id = finished()
     at = open_page("run", **{name: f"{value:g}" for name, value in SMALL.items()})
     button(at, "Launch").click().run()
-    assert "This very run is there" in at.warning[0].value
+    assert "This run exists already" in at.warning[0].value
     assert manager.store.count_runs() == 1
     assert "Open that run" in labels(at)
     button(at, "Launch it all the same").click().run()
@@ -173,6 +173,11 @@ def test_a_run_is_forked_or_run_again_with_its_old_self_behind_it(
     assert "In grey" in said(at)
     at = open_page("run", run=parent)
     assert at.selectbox(key="again setting").value == "beta"
+    at.number_input(key=f"again beta {parent}").set_value(None).run()
+    at.button(key="do again").click().run()
+    assert [error.value for error in at.error] == [
+        "β must be a finite number above 0, at most 1\u00a0000\u00a0000 \\(it is empty\\)\\."
+    ]
     at.number_input(key=f"again beta {parent}").set_value(3.0).run()
     at.button(key="do again").click().run()
     assert not at.exception
@@ -250,7 +255,12 @@ def test_a_run_in_the_queue_says_that_it_waits(manager: RunManager) -> None:
     waiting = manager.launch(parse_flat({**SMALL, "seed": 2}))[0]
     at = open_page("run", run=waiting)
     assert not at.exception
-    assert "Waiting for a free place" in said(at)
+    assert "Waiting for a free place: other runs" in said(at)
+    assert "under way" not in said(at)
+    press(at, "Pause")
+    assert "to begin paused" in said(at)
+    press(at, "Resume")
+    assert "It starts by itself" in said(at)
     button(at, "Cancel").click().run()
     wait_for(lambda: manager.store.get_run(waiting).state == "cancelled")
 
@@ -391,4 +401,4 @@ def test_a_note_stands_under_the_name(manager: RunManager, finished: Callable[..
     at.text_area(key=f"note {run_id}").set_value("for the lecture").run()
     button(at, "Save the note").click().run()
     assert manager.store.get_run(run_id).note == "for the lecture"
-    assert "for the lecture · Sphere" in said(at)
+    assert "for the lecture\u00a0· Sphere" in said(at)

@@ -22,7 +22,7 @@ from dsebo.experiments.paired import too_few
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunFilter, RunRow
 from dsebo.store.store import Store
-from dsebo.text import count, joined, plain, symbol, value_label
+from dsebo.text import count, fork_words, joined, plain, symbol, typeset, value_label
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.controls import runs_controls
@@ -161,7 +161,8 @@ def one_per_seed(groups: Groups) -> tuple[dict[str, list[RunData]], list[str]]:
         for run in sorted(runs, key=lambda run: (run.row.state == "finished", run.t), reverse=True):
             same = (run.row.config_json, run.row.budget)
             if same in best:
-                twice.append(f"{label}, seed {run.row.seed}")
+                group = f"{label}, " if len(groups) > 1 else ""
+                twice.append(f"{group}seed {run.row.seed}")
             best.setdefault(same, run)
         chosen = {run.row.id for run in best.values()}
         kept[label] = [run for run in runs if run.row.id in chosen]
@@ -204,18 +205,25 @@ def _settings(runs: Sequence[RunData]) -> None:
 
 
 def _difference(one: RunData, other: RunData) -> None:
-    """The settings in which two runs differ."""
-    flat = [flat_config(run.row.config) for run in (one, other)]
-    names = differing(flat)
+    """The settings in which two runs differ, and where they were forked."""
     st.markdown("#### Their difference")
-    if not names:
+    rows = differences(one.row.config, other.row.config)
+    if not rows:
         st.caption("Their settings are the same.")
         return
-    rows = {
-        name: [value_label(field, own[field]) if own.get(field) is not None else "–" for field in names]
-        for name, own in zip(_apart(one.row, other.row), flat, strict=True)
-    }
-    st.dataframe(pd.DataFrame({"Setting": [symbol(name) for name in names], **rows}), hide_index=True)
+    table = pd.DataFrame(rows, columns=["Setting", *map(typeset, _apart(one.row, other.row))])
+    st.dataframe(table, hide_index=True)
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """(what differs between two configs, the one's, the other's)."""
+    flat = [flat_config(one), flat_config(other)]
+    rows = [
+        (symbol(name), *("–" if own.get(name) is None else value_label(name, own[name]) for own in flat))
+        for name in differing(flat)
+    ]
+    forks = [fork_words(config) or "–" for config in (one, other)]
+    return [*rows, *([("fork", *forks)] if forks[0] != forks[1] else [])]
 
 
 def _apart(one: RunRow, other: RunRow) -> tuple[str, str]:

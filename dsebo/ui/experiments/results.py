@@ -38,7 +38,7 @@ OVERLAY, PANELS = "Overlay", "Small multiples"
 RESPONSE_WORDS = "Each dot is the final value of one seed, each large mark the middle of its seeds."
 PARALLEL_WORDS = "Each line is one run, from its settings to its final value; blue lines end low."
 HEAT_WORDS = "Each field is one pair of values: the median over its seeds."
-CURVE_WORDS = "n counts finished seeds; grey lines are values to compare with: the centre of the box, F* …"
+CURVE_WORDS = "n counts the seeds drawn; grey lines are values to compare with: the centre of the box, F* …"
 MOST_LIVE = 100  # runs whose curves are drawn before they end
 Look = tuple[BandKind, Scale]  # how results are drawn
 

@@ -24,7 +24,7 @@ from dsebo.store.errors import NotFound
 from dsebo.store.rows import RunFilter
 from dsebo.store.schema import BUNDLED, ENDED, IMPORTED, RUN, STATES
 from dsebo.store.store import Store
-from dsebo.text import count, function_name, joined, method_name, seeds_text, symbol, value_label
+from dsebo.text import count, function_name, joined, method_name, seeds_text, symbol, typeset, value_label
 from dsebo.ui import links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.learn.lesson_view import TAG as LESSON
@@ -156,7 +156,7 @@ def frame(
         varied = _varied(line)
         rows.append(
             {
-                "Name": f"└ {line.name}" if line.inside else line.name,
+                "Name": typeset(f"└ {line.name}" if line.inside else line.name),
                 "Runs": f"{'▾' if line.key in opened else '▸'} {_total(line)}" if line.is_group else None,
                 "State": _state(line, at["state"]),
                 "Best": None if best is None else columns["best"][best],
@@ -326,7 +326,7 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
         table,
         hide_index=True,
         placeholder="–",
-        height=40 + 36 * min(most, len(lines)),
+        height=37 + 35 * len(lines) if len(lines) <= most else 40 + 36 * most,  # part of a line: more below
         key=key,
         on_select="rerun",
         selection_mode="multi-row",
@@ -350,6 +350,8 @@ def _draw(lines: Sequence[Line], table: pd.DataFrame, shown: Sequence[str]) -> N
             "Method": st.column_config.TextColumn(width=104),
             "Seconds": st.column_config.NumberColumn(format="%.3g"),
             "Tags": st.column_config.ListColumn(width="small"),
+            "Note": st.column_config.TextColumn(width=130),
+            "Reason": st.column_config.TextColumn(width=200),
             "Created": st.column_config.DatetimeColumn(width=102, format="D MMM HH:mm"),
         },
     )

@@ -123,7 +123,7 @@ def _findings(row: ExperimentRow, frame: pd.DataFrame, done: int) -> None:
         st.markdown("  \n".join(plain(sentence) for sentence in report.texts), help=report.hint or None)
         _offer_seeds(row, report)
     if done < len(frame):
-        st.caption(f"So far: {done} of {len(frame)} runs; n in the charts counts finished seeds.")
+        st.caption(f"So far: {done} of {len(frame)} runs; final values are of finished ones.")
 
 
 def _offer_seeds(row: ExperimentRow, report: Report) -> None:

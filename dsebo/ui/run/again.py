@@ -17,9 +17,10 @@ from dsebo.parsing import OF_LAUNCH, launch_fields
 from dsebo.runs.data import CHANGES, RunData
 from dsebo.store.errors import LimitExceeded, StoreError
 from dsebo.store.rows import RunRow
-from dsebo.text import part, plain, symbol
+from dsebo.text import part, symbol
 from dsebo.ui import links, session
-from dsebo.ui.inputs import field_input, segmented
+from dsebo.ui.form import refusal_words
+from dsebo.ui.inputs import field_input, put, segmented
 
 STEP, NONE, BETA, ALPHA = "Another Δd", "No expansion", "Another β", "Another α"
 FIRST = ("beta", "d_h", "alpha", "c", "d_e", "seed", "budget")  # what one most often wants to change
@@ -34,8 +35,9 @@ def fork(data: RunData) -> None:
     with st.popover("Fork here", icon=":material/call_split:", help=help, disabled=not changes):
         if not changes:
             return
-        chosen = data.chosen(st.session_state.get(f"chosen {data.row.id}"))
-        usual = chosen["t"] if chosen and chosen["t"] in changes else list(changes)[-1]
+        chosen = st.session_state.get(f"chosen {data.row.id}")
+        grown = [t for t, change in changes.items() if change["event"] == "expanded"]
+        usual = chosen if chosen in changes else (grown or list(changes))[-1]  # the last stalls leave nothing
         at = st.selectbox(
             "At evaluation",
             list(changes),
@@ -126,7 +128,8 @@ def _spec(config: RunConfig, name: str) -> FieldSpec:
 
 
 def _new_value(spec: FieldSpec, now: Any, key: str) -> Any:
-    st.session_state.setdefault(key, now)
+    if key not in st.session_state:
+        put(key, now)  # the page is often drawn again before the reader opens what it stands in
     field_input(spec, key)
     return st.session_state[key]
 
@@ -136,6 +139,6 @@ def _start(start: Callable[[], str]) -> None:
     try:
         run_id = start()
     except (StoreError, ConfigError, LimitExceeded) as error:
-        st.error(plain(str(error)))
+        st.error(refusal_words(str(error)))
         return
     links.go("run", run=run_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,7 +17,7 @@ from dsebo.parsing import read_link
 from dsebo.runs.limits import why_ask
 from dsebo.store.errors import LimitExceeded, StoreAway, StoreError
 from dsebo.store.rows import RunFilter
-from dsebo.text import about, duration, number, plain, size, typeset
+from dsebo.text import about, duration, number, plain, setting_line, size, typeset
 from dsebo.ui import links, session
 from dsebo.ui.form import (
     Changes,
@@ -212,23 +212,40 @@ def _seconds(config: RunConfig, changes: Changes) -> float:
     return max(predict(config).seconds, paced) * int(changes.get("repeats") or 1)
 
 
-def ask_first(config: RunConfig, changes: Changes, pressed: bool) -> bool:
-    """Whether to launch it now: not before a question about what is there already, or takes long."""
+def ask_first(config: RunConfig, changes: Changes, pressed: bool, places: Sequence[DeltaGenerator]) -> bool:
+    """Whether to launch it now: not before a question about what is there already, or takes long.
+
+    It is asked in each of these places, of which a browser shows one: a phone hides the form.
+    """
     if pressed:
         st.session_state["question"] = _question(config, changes)
     question: Question | None = st.session_state.get("question")
     if question is None or question.hash != config_hash(config):
         return pressed
-    st.warning(plain(question.text))
-    if question.run_id and st.button("Open that run", icon=":material/open_in_new:", type="primary"):
+    answers = []
+    for nth, place in enumerate(places):
+        with place:
+            answers.append(_answer(question, nth))
+    answer = next(filter(None, answers), "")
+    if answer:
         st.session_state.pop("question")
+    if answer == "open" and question.run_id:
         links.go("run", run=question.run_id)
-    launched = st.button("Launch it all the same", icon=":material/rocket_launch:")
-    if launched or st.button("Not now"):
-        st.session_state.pop("question")
-        if not launched:
-            st.rerun()
-    return launched
+    if answer == "later":
+        st.rerun()
+    return answer == "launch"
+
+
+def _answer(question: Question, nth: int) -> str:
+    """Ask it; what was pressed, if anything."""
+    st.warning(plain(question.text))
+    if question.run_id and st.button(
+        "Open that run", icon=":material/open_in_new:", type="primary", key=f"open {nth}"
+    ):
+        return "open"
+    if st.button("Launch it all the same", icon=":material/rocket_launch:", key=f"all the same {nth}"):
+        return "launch"
+    return "later" if st.button("Not now", key=f"not now {nth}") else ""
 
 
 def _question(config: RunConfig, changes: Changes) -> Question | None:
@@ -241,7 +258,7 @@ def _question(config: RunConfig, changes: Changes) -> Question | None:
     rows = session.manager().store.list_runs(same, limit=1)
     if not rows:
         return None
-    return Question(own, f"This very run is there: {rows[0].name}, best {number(rows[0].best)}.", rows[0].id)
+    return Question(own, f"This run exists already: {rows[0].name}, best {number(rows[0].best)}.", rows[0].id)
 
 
 def remember_run(run_id: str | None) -> None:
@@ -256,8 +273,8 @@ def link(run_id: str | None, changes: Changes) -> dict[str, str]:
     return {name: value for name, value in kept.items() if value} | reachable | link_of(changes)
 
 
-def launch(changes: Changes) -> str | None:
-    """Start the form's run; the id of the (first) run, or None after saying why not."""
+def launch(changes: Changes, places: Sequence[DeltaGenerator]) -> str | None:
+    """Start the form's run; the id of the (first) run, or None after saying why not in these places."""
     try:
         configs = to_config(changes).seeds(changes.get("repeats", 1))
         ghost = st.session_state.get("ghost")
@@ -265,7 +282,8 @@ def launch(changes: Changes) -> str | None:
             configs, speed=changes.get("speed"), owner=session.owner(), ghost=ghost
         )
     except (ConfigError, LimitExceeded, StoreError) as error:
-        st.error(plain(str(error)))
+        for place in places:
+            place.error(plain(str(error)))
         return None
     return ids[0]
 
@@ -307,14 +325,15 @@ def show() -> None:
     run_id = opened_run()
     with st.sidebar:
         changes, config, pressed, below = show_form()
+    places = [below]
     if run_id is None:
-        pressed = welcome(_checked(changes)[1]) or pressed
-    if config is not None:
-        with below:
-            if ask_first(config, changes, pressed) and (launched := launch(changes)):
-                floors.turn(floors.is_on() or changes == changed(complete(BY_KEY["demo"].changes)))
-                remember_run(launched)
-                st.rerun()
+        small, wanted = welcome(config, _checked(changes)[1])
+        places, pressed = [below, small], pressed or wanted
+    asked = config is not None and ask_first(config, changes, pressed, places)
+    if asked and (launched := launch(changes, places)):
+        floors.turn(floors.is_on() or changes == changed(complete(BY_KEY["demo"].changes)))
+        remember_run(launched)
+        st.rerun()
     address = link(run_id, changes)
     if run_id is None:
         links.write(address)
@@ -333,23 +352,27 @@ def show() -> None:
             show_facts(config, changes.get("speed"))
 
 
-def welcome(refusal: str) -> bool:
-    """The first screen: one sentence, and some ways to begin. Whether Launch was pressed here.
+def welcome(config: RunConfig | None, refusal: str) -> tuple[DeltaGenerator, bool]:
+    """The first screen: one sentence, and some ways to begin. Whether something is to be launched.
 
-    On a phone, where the form is hidden, Launch stands here too; off with the reason, as there.
+    On a phone, where the form is hidden, Launch stands here too, in a place that is returned: off with the
+    reason, as there, and with what it would launch.
     """
     _introduction()
-    with st.container(key="launch-small"):
+    small = st.container(key="launch-small")
+    with small:
         pressed = st.button(
             "Launch", key="launch small", type="primary", width="stretch", disabled=bool(refusal)
         )
-        if refusal:
+        if config is None:
             st.caption(f":red[{refusal_words(refusal)}]")
+        else:
+            st.caption(f"{plain(setting_line(config.model_dump(mode='json')))}. » opens the form.")
 
     def offer(preset: Preset) -> bool:
         return card(preset.key, preset.title, preset.look_for, RUN_IT, partial(FORM.load, preset.changes))
 
-    return any(in_pairs(PRESETS, offer)) or pressed
+    return small, any(in_pairs(PRESETS, offer)) or pressed
 
 
 def demonstration(beside: Callable[[], None]) -> None:
@@ -358,7 +381,7 @@ def demonstration(beside: Callable[[], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="demonstration"):
         pressed = st.button(RUN_IT, icon=":material/play_arrow:", type="primary")
         beside()
-    if pressed and (run_id := launch(BY_KEY["demo"].changes)):
+    if pressed and (run_id := launch(BY_KEY["demo"].changes, [st.container()])):
         links.go("run", run=run_id, reachable="yes")
 
 

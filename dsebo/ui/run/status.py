@@ -15,13 +15,14 @@ from dsebo.ui.run.again import advice_of
 
 PATIENCE = "Evaluations without a gain above α until this subspace counts as converged; a gain restarts it."
 STATE_WORDS = {
-    "queued": "Waiting for a free place: others are at work. It starts by itself.",
+    "queued": "Waiting for a free place: other runs are at work. It starts by itself.",
     "interrupted": "The server stopped while this run was at work. Every evaluation is kept; "
     "Resume (▶) carries on as if nothing had happened.",
     "stalled": "No sign of life from the process that worked on this run. Resume (▶) takes it over.",
     "cancelled": "Cancelled.",
     "paused": "Paused. Step (›) makes one evaluation, Resume (▶) lets it run.",
 }
+WILL_PAUSE = "Waiting for a free place, to begin paused. Resume (▶) lets it run."
 IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
 INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume (▶) carries on. The reason:"
 
@@ -57,6 +58,17 @@ def progress_words(data: RunData, live: bool = True) -> str:
     return " · ".join(words)
 
 
+def together(runs: Sequence[RunData], live: bool = True) -> tuple[list[dict[str, Any]], str]:
+    """(numbers, progress) of one run, or of two side by side: `3.71 | 12.8`."""
+    if len(runs) == 1:
+        return numbers(runs[0], live), progress_words(runs[0], live)
+    values = [{one["label"]: one["value"] for one in numbers(run, live)} for run in runs]
+    shared = [label for label in values[0] if all(label in own for own in values)]
+    figures = [{"label": label, "value": " | ".join(own[label] for own in values)} for label in shared]
+    done = dict.fromkeys(f"{run.t} of {run.row.budget}" for run in runs)
+    return figures, f"{' | '.join(done)} evaluations"
+
+
 def sentence(data: RunData, entries: Sequence[Entry], live: bool) -> dict[str, Any]:
     """What is to be known of the run at this moment, in words; `live`: as it stands now.
 
@@ -90,13 +102,15 @@ def _state(data: RunData) -> tuple[str, str]:
         return f"This run failed. {row.error or 'No reason was recorded.'}", "error"
     if row.state in ("interrupted", "stalled") and row.error:
         return f"{INTERRUPTED} {row.error}", "warning"
+    if row.waits_to_pause:
+        return WILL_PAUSE, ""
     tone = "warning" if row.state in ("interrupted", "stalled") else ""
     return STATE_WORDS.get(row.state, ""), tone
 
 
 def _nothing_yet(data: RunData) -> str:
     if data.t == 0:
-        return "" if data.row.state == "queued" else "The first evaluation is under way."
+        return "The first evaluation is under way." if data.row.state == "running" else ""
     if data.row.method != "dsebo":
         return "This method has no subspace: only its best value is followed."
     return "No subspace has converged yet: the search goes on at its first dimension."

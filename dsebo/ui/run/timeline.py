@@ -92,7 +92,7 @@ def _buttons(runs: Sequence[RunData], live: bool) -> list[dict[str, Any]]:
     row, t, last = runs[0].row, shown_t(runs), last_of(runs)
     mine = session.manager().may_control(row, session.owner())
     if live:
-        rests = row.state in RESTING
+        rests = row.state in RESTING or row.waits_to_pause
         middle = ("resume", "Resume", "play", mine) if rests else ("pause", "Pause", "pause", mine)
         step = ("step", "Step", "step", mine)
     else:

@@ -14,14 +14,14 @@ from dsebo.charts.scales import Scale, default_scale
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter, RunRow
-from dsebo.text import setting_line
+from dsebo.text import setting_line, typeset
 from dsebo.ui import controls, inputs, links, session
 from dsebo.ui.cache import SHARED
 from dsebo.ui.inputs import choose_scale, segmented
 from dsebo.ui.live import live_chart, live_sentence, live_status
 from dsebo.ui.refresh import FASTEST, STEADY, Look, keep_watching, pace
 from dsebo.ui.run import again, floors, panel, timeline
-from dsebo.ui.run.status import numbers, progress_words, sentence
+from dsebo.ui.run.status import sentence, together
 from dsebo.ui.wire import Frame
 
 MOST_SIBLINGS = 20
@@ -131,11 +131,8 @@ def _show(runs: Sequence[RunData], scale: Scale, part: str, link: Mapping[str, s
     whole = [floors.with_floor(run) for run in runs] if floors.is_on() else list(runs)
     shown = whole if t is None else [run.until(t) for run in whole]
     first = shown[0]
-    bar = {
-        "progress": {"text": progress_words(first, t is None)},
-        "numbers": numbers(first, t is None),
-        "timeline": timeline.timeline(runs),
-    }
+    numbers, progress = together(shown, t is None)
+    bar = {"progress": {"text": progress}, "numbers": numbers, "timeline": timeline.timeline(runs)}
     timeline.handle(runs, live_status(bar, key="status"))
     if len(runs) == 1:
         _show_one(first, whole[0], scale, part, t is None)
@@ -188,7 +185,7 @@ def _say(data: RunData, entries: Sequence[Entry], live: bool, ghost: RunData | N
     """What is to be known at this moment, under the charts."""
     newest = sentence(data, entries, live)
     if ghost is not None:
-        newest["grey"] = f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}"
+        newest["grey"] = typeset(f"In grey: {ghost.row.name}, {setting_line(ghost.row.config)}")
     again.take_advice(data, live_sentence(newest, key=f"sentence{key}"))
 
 
