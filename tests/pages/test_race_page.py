@@ -187,6 +187,7 @@ def test_a_finished_race(manager: RunManager) -> None:
     assert len(seconds["data"]) == 4
     assert arms["data"][0]["x"][0] == "d = 10"
     assert "F\\* = 0" in said(at) or "F* = 0" in said(at)
+    assert "best value so far" not in said(at)
     assert not any(b.label in ("Pause all", "Cancel all") for b in at.button)
 
 
@@ -201,6 +202,7 @@ def test_pause_resume_and_cancel_all(manager: RunManager) -> None:
     wait_for(lambda: all(row.state == "paused" for row in manager.store.list_runs()))
     at = open_page("race", groups=groups(manager, ids))
     assert "Resume all" in {b.label for b in at.button}
+    assert "Runs at work count with their best value so far" in said(at)
     button(at, "Resume all").click().run()
     wait_for(lambda: all(row.state == "running" for row in manager.store.list_runs()))
     at = open_page("race", groups=groups(manager, ids))

@@ -108,8 +108,11 @@ def show_standings(lanes: Lanes, seeds: int = 1) -> None:
         column_config={str(name): right() for name in shown if name != "Method"},
     )
     known = "is not known" if minimum is None else f"= {number(minimum)}"
+    at_work = any(not run.ended for group in lanes.values() for run in group)
+    so_far = " Runs at work count with their best value so far." if at_work else ""
     st.caption(
-        f"F* {known}. Runs: those that have ended, of all. The centre is one evaluation, without a search."
+        f"F* {known}. Runs: those that have ended, of all.{so_far} "
+        "The centre is one evaluation, without a search."
     )
 
 
