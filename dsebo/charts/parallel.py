@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dsebo.charts import theme
-from dsebo.charts.scales import Array
+from dsebo.charts.scales import Array, log_ticks
 from dsebo.text import is_number, number, symbol, value_label, value_text
 
 HEIGHT = 360  # px
@@ -72,7 +72,9 @@ def _numbers(label: str, values: Array, shown: Callable[[float], str]) -> dict[s
     log = seen.size > 1 and seen[0] > 0 and seen[-1] / seen[0] >= LOG_FROM
     places = np.log10(seen) if log else seen
     if seen.size > MOST_TICKS:
-        places = np.linspace(places[0], places[-1], MOST_TICKS)
+        ends = (places[0], places[-1])
+        between = np.log10(log_ticks(ends)) if log else np.linspace(*ends, MOST_TICKS)
+        places = np.unique([*ends, *between])
     places = _apart(places)
     ticks = 10**places if log else places
     return {

@@ -80,7 +80,7 @@ def axis_settings(scale: Scale, between: tuple[float, float]) -> dict[str, Any]:
     """The Plotly axis of that scale over a range in axis coordinates."""
     if scale == "linear":
         return {"type": "linear", "range": list(between), "nticks": 6}
-    ticks = _log_ticks(between) if scale == "log" else _symlog_ticks(between)
+    ticks = log_ticks(between) if scale == "log" else _symlog_ticks(between)
     return {
         "type": "log" if scale == "log" else "linear",
         "range": list(between),
@@ -90,7 +90,7 @@ def axis_settings(scale: Scale, between: tuple[float, float]) -> dict[str, Any]:
     }
 
 
-def _log_ticks(between: tuple[float, float]) -> list[float]:
+def log_ticks(between: tuple[float, float]) -> list[float]:
     """1, 2, 5, 10 ... written out (Plotly's own in-between digits are too small to read)."""
     decades = between[1] - between[0]
     steps: tuple[float, ...] = (1, 2, 5) if decades <= 2.5 else (1,)

@@ -97,6 +97,9 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
     phases = [Phase(5, 100), Phase(12, 100), Phase(20, 300)]
     frame, curves = one_axis(), curves_of(one_axis())
     methods = progress({(name,): seeds(1 + i, 2) for i, name in enumerate(list(METHODS)[:12])}, ("method",))
+    long = ("bandit-successive-halving", "dsebo:growth=patience:variant=adaptive", "vaebo:kl_weight=0.0005")
+    named = progress({(name,): seeds(9, 2) for name in (*long, *METHODS)}, ("method",))
+    task = References(at_centre=4.677, of_task={"best constant λ": 3.11, "best of 500 random": 0.9168})
     even = frame[frame["cell"] < 6]
     tall = {name: Curves(c.best, np.geomspace(1, 900, 100)) for name, c in curves.items()}
     lesson, lessons = figure_of(first, "log"), curves_figure(many, lines=lines, slopes=True)
@@ -109,6 +112,8 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
         "lessons": lessons,
         "room": distribution(["12", "9", "12"], "20"),
         "methods": response_figure(methods, ["method"]),
+        "named panels": panels_figure(named, ["method"], curves_of(named)),
+        "task": curves_figure({"DSEBO": [curve(0)]}, lines=task),
         "even panels": panels_figure(even, ["beta"], tall),
         "run": figure_of(first, "log", chosen),
         "reachable": figure_of(floored, "log", chosen, height=420),

@@ -35,3 +35,9 @@ def test_no_tick_stands_on_another_and_the_first_axis_has_room_for_its_names() -
     assert list(figure.data[0].dimensions[-1].ticktext) == ["0.233", "0.809", "20.8"]
     longest = max(map(len, figure.data[0].dimensions[0].ticktext))
     assert figure.layout.margin.l >= 8 * longest > 70
+
+
+def test_between_the_ends_of_a_logarithmic_axis_are_round_numbers() -> None:
+    best = [float(v) for v in np.geomspace(0.13, 890, 12)]
+    figure = parallel_figure([{"c": c} for c in range(12)], ["c"], best)
+    assert list(figure.data[0].dimensions[-1].ticktext) == ["0.13", "1", "10", "100", "890"]
