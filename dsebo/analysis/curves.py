@@ -72,7 +72,9 @@ def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -
     if by != EVERYTHING:
         labels = {run: part(by, settings.get(by)) for run, settings in flat.items()}
     else:
-        labels = _telling_labels(flat, {name for config in configs.values() for name in _given(config)})
+        labels = _telling_labels(
+            flat, {name for config in configs.values() for name in given_settings(config)}
+        )
     groups: dict[str, list[str]] = {}
     for run, label in labels.items():
         if words := fork_words(configs[run]):
@@ -97,13 +99,13 @@ def _telling_labels(flat: Mapping[str, Mapping[str, Any]], given: set[str]) -> d
     return labels
 
 
-def _given(config: Mapping[str, Any]) -> set[str]:
+def given_settings(config: Mapping[str, Any]) -> set[str]:
     """The settings that the others follow from; all where that is not known here."""
     try:
         given = RunConfig.parse(config).given()
     except ConfigError:
         return set(flat_config(config))
-    return {*given, *given["objective"], *given["optimizer"]}
+    return {"function", *given, *given["objective"], *given["optimizer"]}
 
 
 def summary(

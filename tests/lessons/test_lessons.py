@@ -103,6 +103,14 @@ def test_a_winner_is_the_lowest_in_the_mean_over_seeds(events: list[dict[str, An
     assert lesson.results(low) == "Final values, means of 2 seeds. A: 7.75; B: 8."
 
 
+def test_seeds_that_disagree_about_the_winner_are_counted(events: list[dict[str, Any]]) -> None:
+    lesson = parse_lesson("x", GOOD.format("winner\nseeds: 4,5").replace("centre", "?D=50&d_e=9"))
+    runs = [data(events, best) for best in (1.0, 4.0, 2.0, 3.5)]  # A twice, then B twice
+    assert lesson.results(runs).endswith("A: 2.5; B: 2.75. On 1 of the 2 seeds the first two change places.")
+    runs[1] = data(events, 3.0)
+    assert lesson.results(runs).endswith("A: 2; B: 2.75.")
+
+
 def test_where_two_runs_part(events: list[dict[str, Any]]) -> None:
     one, same = data(events, best=3.0), data(events, best=3.0)
     other = data(events, best=3.0)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dsebo.charts.compare import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level, mark_place
-from dsebo.charts.run import figure_of
+from dsebo.charts.run import drawn_scale, figure_of
 from dsebo.charts.scales import Scale, default_scale, position
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.objectives.fields import ConfigError
@@ -252,7 +252,7 @@ def _hurry(lesson: Lesson, runs: Sequence[RunData]) -> None:
 def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> go.Figure:
     """The chart, with the prediction on it from the start and the answer at the end."""
     first = runs[0]
-    scale: Scale = default_scale(first.row.minimum)
+    scale = drawn_scale(runs, default_scale(first.row.minimum))
     if lesson.measure in ("winner", "parts") or len(runs) > 1:
         figure = figure_of_groups(lesson.grouped(runs), "mean", scale, False)
         figure.layout.height = HEIGHT
