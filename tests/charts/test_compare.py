@@ -9,6 +9,7 @@ import pytest
 
 from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts.compare import figure_of_groups, groups_of
+from dsebo.charts.curves import curves_of
 from dsebo.runs.data import RunData, read_run
 from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
@@ -30,6 +31,10 @@ def test_the_axis_ends_with_the_budget_while_runs_are_at_work(runs: list[RunData
     assert ends_at(begun) == 500
     cancelled = [replace(run, row=run.row._replace(state="cancelled")) for run in begun]
     assert ends_at(cancelled) == 20
+
+
+def test_half_of_a_replay_is_not_drawn_to_the_end(runs: list[RunData]) -> None:
+    assert len(curves_of(runs[0].until(20)).best) == 20
 
 
 def ends_at(runs: list[RunData]) -> int:
