@@ -53,10 +53,10 @@ def _below(lessons: Sequence[Lesson], now: lesson_view.Asked) -> None:
 
 def _glossary() -> None:
     rows = [
-        f"| {f'${term.symbol}$' if term.symbol else ''} | {term.name} | {typeset(term.meaning)} |"
+        f"| {f'${term.symbol}$' if term.symbol else ''} | **{term.name}**: {typeset(term.meaning)} |"
         for term in GLOSSARY
     ]
-    st.markdown("\n".join(["| | | |", "|:--|:--|:--|", *rows]))
+    st.markdown("\n".join(["| | |", "|:--|:--|", *rows]))
 
 
 def _theory() -> None:
