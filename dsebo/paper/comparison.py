@@ -382,10 +382,12 @@ def verdict(row: PaperRow, own: Own) -> str:
     words = f"{abs(far):.1f} printed standard deviations {'above' if far > 0 else 'below'} it"
     if abs(far) <= 1:
         words = "within one printed standard deviation"
-    if row.only_like:
-        words = "of another task, which ours is only like"
     mean, n = number(own.mean, 3), count(len(own.seeds), "run")
-    return f"{row.label} ends at {mean} here ({n}). The paper prints {number(row.mean, 3)}: {words}."
+    printed = f"The paper prints {number(row.mean, 3)}"
+    beside = (
+        f"{printed} for its own task, which ours is only like" if row.only_like else f"{printed}: {words}"
+    )
+    return f"{row.label} ends at {mean} here ({n}). {beside}."
 
 
 def overview(finals: Sequence[FinalRun]) -> list[str]:
