@@ -166,7 +166,7 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
         at_work = row.state in ("running", "queued") and row.owner == own
         if (row.state == "finished" or at_work) and _answers(run, row):
             return row.id
-    name = f"{lesson.title} {run.label}"[:80]
+    name = f"{lesson.title.removesuffix('?')}: {run.label}"[:80]
     return manager.launch(config, name=name, tags=[TAG], speed=run.speed, owner=session.owner())[0]
 
 
