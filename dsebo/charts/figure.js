@@ -296,12 +296,16 @@ window.dseboFigure = (function () {
     return lines.map((line) => line.replace(/\u00a0/g, " "));
   }
 
+  // The figure with its names in lines that a legend of that width holds.
+  function inLines(figure, ink, width) {
+    const named = (name) => wrapped(name, ink, width - MARK - 16).join("<br>");
+    const data = figure.data.map((trace) => (trace.name ? { ...trace, name: named(trace.name) } : trace));
+    return { ...figure, data };
+  }
+
   // {data, layout} of a file of that size, which grows with its legend and its caption.
   function onPaper(given, width, height) {
-    const figure = typesetAll(given);
-    figure.data = figure.data.map((trace) =>
-      trace.name ? { ...trace, name: wrapped(trace.name, PAPER, width - MARK - 16).join("<br>") } : trace,
-    );
+    const figure = inLines(typesetAll(given), PAPER, width);
     const whole = layout(figure, PAPER, width, height, true);
     whole.paper_bgcolor = whole.plot_bgcolor = PAPER.background;
     const caption = (whole.meta || {}).caption;
@@ -340,13 +344,14 @@ window.dseboFigure = (function () {
   function draw(host, figure) {
     const again = () => {
       const ink = { text: getComputedStyle(host).color, background: ground(host), font: FONT };
-      const drawn = layout(figure, ink, host.clientWidth);
-      window.Plotly.react(host, figure.data, drawn, { displaylogo: false });
+      const named = inLines(figure, ink, host.clientWidth);
+      const drawn = layout(named, ink, host.clientWidth);
+      window.Plotly.react(host, named.data, drawn, { displaylogo: false });
     };
     new ResizeObserver(again).observe(host);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     return again;
   }
 
-  return { layout, file, draw };
+  return { layout, inLines, file, draw };
 })();

@@ -31,6 +31,7 @@ from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 from dsebo.transfer.figures import COLUMN, POINTS, write_figure
+from dsebo.transfer.html import figure_page
 from tests.charts.cells import curves_of, one_axis, two_axes
 from tests.experiments.frames import progress, seeds
 
@@ -219,3 +220,13 @@ def test_a_report_draws_its_figures_without_a_network(page: Any, runs: list[RunD
     page.set_content(file.read_text(encoding="utf-8"))
     page.wait_for_selector("svg .annotation-text")
     assert page.locator("figcaption").inner_text().startswith("Sphere · D = 1000")
+
+
+def test_long_names_are_whole_in_a_report_on_a_phone(page: Any, runs: list[RunData]) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    long = {f"a method with a long name and a setting of its own = {i}": [run] for i, run in enumerate(runs)}
+    page.set_content(figure_page(figure_of_groups(long, "mean", "log", False)).decode())
+    page.locator("g.legend text").first.wait_for()
+    ends = "[...document.querySelectorAll('g.legend text')].map(t => t.getBoundingClientRect().right)"
+    assert max(page.evaluate(ends)) <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
