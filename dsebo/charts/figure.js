@@ -10,6 +10,8 @@ window.dseboFigure = (function () {
   const MOST_ROWS = 10; // of a legend on a page; more are scrolled
   const MARK = 50; // px: the piece of a line before its name in a legend, and the air around both
   const LABEL = 76; // px: the words over a bar
+  const CROWDED = 80; // px between two parallel axes that their names need
+  const CROWDED_ROOM = 90; // px above them for names that are tilted
   const BESIDE = 130; // px: a line of words beside a narrow figure
   const isName = (note) => note.name === "beside";
   const isArea = (note) => (note.name || "").startsWith("area");
@@ -20,9 +22,14 @@ window.dseboFigure = (function () {
     const rearranged = width < FEW_COLUMNS ? (given.meta || {}).narrow : null;
     const whole = { ...given, ...rearranged };
     if (height) whole.height = height;
-    const narrow = width < NARROW && whole.margin.l > 60;
+    const parallel = (figure.data[0] || {}).type === "parcoords"; // left of it are names
+    const narrow = width < NARROW && whole.margin.l > 60 && !parallel;
     whole.margin = { ...whole.margin };
     if (narrow) whole.margin.l = 56;
+    if (isCrowded(figure, width)) {
+      whole.margin.t += CROWDED_ROOM;
+      whole.height += CROWDED_ROOM;
+    }
     const inLines = (note) => ({ ...note, text: wrapped(note.text, ink, BESIDE).join("<br>") });
     if (width < NARROW) whole.annotations = (whole.annotations || []).map((n) => (isName(n) ? inLines(n) : n));
     const besides = (whole.annotations || []).filter(isName).map((note) => measure(note.text, ink) + 10);
@@ -46,6 +53,12 @@ window.dseboFigure = (function () {
       modebar: { bgcolor: "rgba(0,0,0,0)", color: "#84898F", activecolor: ink.text },
       annotations: notes.map((note) => placed(note, ink, words, narrow)),
     };
+  }
+
+  // So many parallel axes that their names, side by side, would stand on one another.
+  function isCrowded({ data: [trace], layout: { margin } }, width) {
+    if (!trace || trace.type !== "parcoords") return false;
+    return (width - margin.l - margin.r) / (trace.dimensions.length - 1) < CROWDED;
   }
 
   // px that the longest line of a text takes.
@@ -300,6 +313,7 @@ window.dseboFigure = (function () {
   function inLines(figure, ink, width) {
     const named = (name) => wrapped(name, ink, width - MARK - 16).join("<br>");
     const data = figure.data.map((trace) => (trace.name ? { ...trace, name: named(trace.name) } : trace));
+    if (isCrowded(figure, width)) data[0] = { ...data[0], labelangle: -60 };
     return { ...figure, data };
   }
 

@@ -135,6 +135,15 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
             ["beta", "d_h", "function"],
             list(np.geomspace(0.1, 900, 12)),
         ),
+        "crowded": parallel_figure(
+            [
+                {"function": f, "beta": b, "d_h": b, "D": b, "refit_every": b}
+                for b in (1, 8)
+                for f in ("levy", "mslr")
+            ],
+            ["function", "beta", "d_h", "D", "refit_every"],
+            [0.319, 12.8, 100.0, 271.0],
+        ),
         "race": race_figure(many, styles_of(dict.fromkeys(many, "hesbo")), lines, 50),
         "theory": phases_figure(phases, 100, lambda d: 1 / d),
     }
