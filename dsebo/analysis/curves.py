@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsebo.config import differing, flat_config
+from dsebo.config import RunConfig, differing, flat_config
+from dsebo.objectives.fields import ConfigError
 from dsebo.text import fork_words, part
 
 Array = NDArray[np.float64]
@@ -71,7 +72,9 @@ def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -
     if by != EVERYTHING:
         labels = {run: part(by, settings.get(by)) for run, settings in flat.items()}
     else:
-        labels = _telling_labels(flat)
+        labels = _telling_labels(
+            flat, {name for config in configs.values() for name in given_settings(config)}
+        )
     groups: dict[str, list[str]] = {}
     for run, label in labels.items():
         if words := fork_words(configs[run]):
@@ -84,15 +87,25 @@ def _without_seeds(flat: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in flat.items() if k not in SEEDS}
 
 
-def _telling_labels(flat: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """A label for each run: its method if there are several, and what differs within it."""
+def _telling_labels(flat: Mapping[str, Mapping[str, Any]], given: set[str]) -> dict[str, str]:
+    """A label for each run: its method if there are several, and what was given that differs within it."""
     everywhere = [n for n in differing(list(flat.values())) if n in ("function", "method")]
     labels = {}
     for run, settings in flat.items():
         alike = [other for other in flat.values() if other["method"] == settings["method"]]
-        telling = everywhere + [name for name in differing(alike) if name not in everywhere]
+        within = [name for name in differing(alike) if name in given and name not in everywhere]
+        telling = [name for name in everywhere + within if name in settings]
         labels[run] = ", ".join(part(name, settings[name]) for name in telling) or ALL_RUNS
     return labels
+
+
+def given_settings(config: Mapping[str, Any]) -> set[str]:
+    """The settings that the others follow from; all where that is not known here."""
+    try:
+        given = RunConfig.parse(config).given()
+    except ConfigError:
+        return set(flat_config(config))
+    return {"function", *given, *given["objective"], *given["optimizer"]}
 
 
 def summary(

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pandas as pd
 import plotly.graph_objects as go
 
-from dsebo.analysis.curves import SEEDS, BandKind, group_runs, summary
+from dsebo.analysis.curves import SEEDS, BandKind, given_settings, group_runs, summary
 from dsebo.charts.curves import band_words, curves_figure, curves_of
 from dsebo.charts.scales import References, Scale, default_scale, task_lines
 from dsebo.charts.theme import Style, captioned, styles_for
@@ -16,6 +16,7 @@ from dsebo.config import differing, flat_config
 from dsebo.paper.tables import paper_rows
 from dsebo.runs.data import RunData
 from dsebo.store.rows import RunRow
+from dsebo.store.schema import ACTIVE
 from dsebo.text import setting_line
 
 Number = TypeVar("Number", int, float)
@@ -48,9 +49,24 @@ def figure_of_groups(
     styles = _styles(groups)
     slopes = any(row.method == "dsebo" for row in rows)
     figure = curves_figure(
-        curves, kind, scale, styles=styles, lines=lines, singles=singles, slopes=slopes, split=split
+        curves,
+        kind,
+        scale,
+        styles=styles,
+        lines=lines,
+        end=_end(groups),
+        singles=singles,
+        slopes=slopes,
+        split=split,
     )
     return captioned(figure, _caption(groups, kind))
+
+
+def _end(groups: Mapping[str, Sequence[RunData]]) -> int | None:
+    """Where the iteration axis ends, also while runs are at work: the longest budget that is used up."""
+    runs = [run for group in groups.values() for run in group]
+    whole = (*ACTIVE, "finished")
+    return max((run.row.budget if run.row.state in whole else run.t for run in runs), default=None)
 
 
 def _caption(groups: Mapping[str, Sequence[RunData]], kind: BandKind) -> str:
@@ -65,7 +81,10 @@ def _caption(groups: Mapping[str, Sequence[RunData]], kind: BandKind) -> str:
 def _styles(groups: Mapping[str, Sequence[RunData]]) -> dict[str, Style]:
     """By what tells the groups apart."""
     settings = {label: flat_config(group[0].row.config) for label, group in groups.items() if group}
-    fields = [name for name in differing(list(settings.values())) if name not in SEEDS]
+    given = {
+        name for group in groups.values() for run in group[:1] for name in given_settings(run.row.config)
+    }
+    fields = [n for n in differing(list(settings.values())) if n not in SEEDS and n in {*given, "method"}]
     return styles_for({label: {name: flat.get(name) for name in fields} for label, flat in settings.items()})
 
 

@@ -55,8 +55,9 @@ class Curves:
 def curves_of(data: RunData) -> Curves:
     """What is drawn of a run."""
     best = data.evaluations["best"].to_numpy(dtype=float)
+    whole = data.row.state == "finished" and data.t >= data.row.n_done  # not a replay, half-way
     return Curves(
-        best=to_the_end(best, data.row.budget) if data.row.state == "finished" else best,
+        best=to_the_end(best, data.row.budget) if whole else best,
         d=data.evaluations["d"].to_numpy(dtype=float),
         slopes=[(c["t"], c["slopes"][-1]) for c in data.changes if c["slopes"] and c["event"] == "expanded"],
         floor=data.evaluations["floor"].to_numpy(float) if "floor" in data.evaluations else None,

@@ -10,6 +10,9 @@ window.dseboFigure = (function () {
   const MOST_ROWS = 10; // of a legend on a page; more are scrolled
   const MARK = 50; // px: the piece of a line before its name in a legend, and the air around both
   const LABEL = 76; // px: the words over a bar
+  const CROWDED = 80; // px between two parallel axes that their names need
+  const CROWDED_ROOM = 90; // px above them for names that are tilted
+  const BESIDE = 130; // px: a line of words beside a narrow figure
   const isName = (note) => note.name === "beside";
   const isArea = (note) => (note.name || "").startsWith("area");
   const isBar = (note) => (note.name || "").startsWith("bar");
@@ -19,12 +22,20 @@ window.dseboFigure = (function () {
     const rearranged = width < FEW_COLUMNS ? (given.meta || {}).narrow : null;
     const whole = { ...given, ...rearranged };
     if (height) whole.height = height;
-    const narrow = width < NARROW && whole.margin.l > 60;
+    const parallel = (figure.data[0] || {}).type === "parcoords"; // left of it are names
+    const narrow = width < NARROW && whole.margin.l > 60 && !parallel;
     whole.margin = { ...whole.margin };
     if (narrow) whole.margin.l = 56;
+    if (isCrowded(figure, width)) {
+      whole.margin.t += CROWDED_ROOM;
+      whole.height += CROWDED_ROOM;
+    }
+    const inLines = (note) => ({ ...note, text: wrapped(note.text, ink, BESIDE).join("<br>") });
+    if (width < NARROW) whole.annotations = (whole.annotations || []).map((n) => (isName(n) ? inLines(n) : n));
     const besides = (whole.annotations || []).filter(isName).map((note) => measure(note.text, ink) + 10);
     whole.margin.r = Math.max(whole.margin.r, ...besides);
     if (whole.showlegend && whole.legend.yanchor === "top") legend(whole, figure, ink, width, whole_legend);
+    whole.annotations = titlesInLines(whole, ink, width);
     turnNames(whole, ink, width);
     stack(whole);
     const notes = spread(whole, inRoom(whole, withoutCollisions(whole, width), ink, width));
@@ -42,6 +53,12 @@ window.dseboFigure = (function () {
       modebar: { bgcolor: "rgba(0,0,0,0)", color: "#84898F", activecolor: ink.text },
       annotations: notes.map((note) => placed(note, ink, words, narrow)),
     };
+  }
+
+  // So many parallel axes that their names, side by side, would stand on one another.
+  function isCrowded({ data: [trace], layout: { margin } }, width) {
+    if (!trace || trace.type !== "parcoords") return false;
+    return (width - margin.l - margin.r) / (trace.dimensions.length - 1) < CROWDED;
   }
 
   // px that the longest line of a text takes.
@@ -73,8 +90,11 @@ window.dseboFigure = (function () {
     const along = width - whole.margin.l - whole.margin.r; // what Plotly fills before it begins a row
     const columns = Math.max(1, Math.floor(along / (longest + MARK)));
     const rows = Math.ceil(names.length / columns);
-    const tallest = Math.max(1, ...names.map((name) => name.split("<br>").length)) - 1;
-    const room = (LEGEND_ROW + LINE * tallest) * (all ? rows : Math.min(rows, MOST_ROWS)) + 4;
+    let room = 4;
+    for (let row = 0; row < (all ? rows : Math.min(rows, MOST_ROWS)); row++) {
+      const lines = names.slice(row * columns, (row + 1) * columns).map((name) => name.split("<br>").length);
+      room += LEGEND_ROW + LINE * (Math.max(...lines) - 1);
+    }
     whole.legend = {
       ...whole.legend,
       xref: "container",
@@ -110,6 +130,19 @@ window.dseboFigure = (function () {
     }
     whole.margin.b += deepest;
     whole.height += deepest;
+  }
+
+  // The title of a panel stands above it alone: in lines that end before the next one begins.
+  function titlesInLines(whole, ink, width) {
+    const along = width - whole.margin.l - whole.margin.r;
+    const titles = (whole.annotations || []).filter((note) => note.name === "panel");
+    return (whole.annotations || []).map((note) => {
+      if (note.name !== "panel") return note;
+      const next = Math.min(...titles.filter((other) => other.x > note.x + 0.01).map((other) => other.x));
+      const own = Math.min((next - note.x) * along, width - whole.margin.l - note.x * along);
+      const room = 0.9 * own - 4; // bold letters are wider than measured ones
+      return { ...note, align: "left", text: wrapped(note.text, ink, room).join("<br>") };
+    });
   }
 
   // Rows over one x axis, equally tall at any height: `theme.stacked_rows` does the same.
@@ -268,22 +301,28 @@ window.dseboFigure = (function () {
     return { data: figure.data.map(named), layout: within(figure.layout) };
   }
 
+  // `d = 5` and `seed 1` are not torn apart, and no line begins with a dot.
   function wrapped(text, ink, width) {
     const lines = [""];
-    for (const word of text.split(" ")) {
+    for (const word of text.replace(/ (?=[=·−\d])|(?<==) /g, "\u00a0").split(" ")) {
       const longer = lines[lines.length - 1] ? `${lines[lines.length - 1]} ${word}` : word;
       if (longer !== word && measure(longer, ink) > width) lines.push(word);
       else lines[lines.length - 1] = longer;
     }
-    return lines;
+    return lines.map((line) => line.replace(/\u00a0/g, " "));
+  }
+
+  // The figure with its names in lines that a legend of that width holds.
+  function inLines(figure, ink, width) {
+    const named = (name) => wrapped(name, ink, width - MARK - 16).join("<br>");
+    const data = figure.data.map((trace) => (trace.name ? { ...trace, name: named(trace.name) } : trace));
+    if (isCrowded(figure, width)) data[0] = { ...data[0], labelangle: -60 };
+    return { ...figure, data };
   }
 
   // {data, layout} of a file of that size, which grows with its legend and its caption.
   function onPaper(given, width, height) {
-    const figure = typesetAll(given);
-    figure.data = figure.data.map((trace) =>
-      trace.name ? { ...trace, name: wrapped(trace.name, PAPER, width - MARK - 16).join("<br>") } : trace,
-    );
+    const figure = inLines(typesetAll(given), PAPER, width);
     const whole = layout(figure, PAPER, width, height, true);
     whole.paper_bgcolor = whole.plot_bgcolor = PAPER.background;
     const caption = (whole.meta || {}).caption;
@@ -338,13 +377,14 @@ window.dseboFigure = (function () {
   function draw(host, figure) {
     const again = () => {
       const ink = { text: getComputedStyle(host).color, background: ground(host), font: FONT };
-      const drawn = layout(figure, ink, host.clientWidth);
-      window.Plotly.react(host, figure.data, drawn, { displaylogo: false });
+      const named = inLines(figure, ink, host.clientWidth);
+      const drawn = layout(named, ink, host.clientWidth);
+      window.Plotly.react(host, named.data, drawn, { displaylogo: false });
     };
     new ResizeObserver(again).observe(host);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     return again;
   }
 
-  return { layout, file, draw };
+  return { layout, inLines, file, draw };
 })();

@@ -83,6 +83,7 @@ def distribution(values: Sequence[str], truth: str, options: Sequence[str] = ())
         text=["the answer" if is_right else "" for is_right in right],
         textposition="outside",
         textfont={"size": theme.SIZE},
+        constraintext="none",  # else Plotly shrinks what is wider than its bar
         cliponaxis=False,
         hovertemplate="%{x}: %{y}<extra></extra>",
     )

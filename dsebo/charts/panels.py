@@ -6,6 +6,7 @@ They show the cells of one function, as only their values share an axis.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,7 @@ MOST_PANELS = 48
 TOO_MANY = f"The curves of more than {MOST_PANELS} cells are not drawn; the table has all."
 WIDE, NARROW = 4, 2  # panels side by side; a phone has the second
 PANEL, TITLE, HEAD, FOOT = 200, 34, 40, 54  # px: a panel, its title, the figure's top and bottom
+LINE, IN_LINE = 18, 15  # px that a further line of a title takes, and letters of one in a narrow panel
 GAPS = {NARROW: 0.09}  # share of the width between two panels, where they are so many; else GAP
 GAP = 0.045
 VALUE, BETWEEN = 0.60, 0.10  # shares of a panel: the value's row, and the gap above the dimension's
@@ -102,7 +104,8 @@ def _columns(frame: pd.DataFrame, axes: Sequence[str]) -> int:
 def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict[str, Any]:
     """Axes and titles with so many panels side by side."""
     rows = -(-len(panels) // columns)
-    inside = rows * (PANEL + TITLE)
+    height = _title_height(panels)
+    inside = rows * (PANEL + height)
     layout = theme.base_layout(HEAD + inside + FOOT)
     layout |= {"uirevision": f"panels {shared.scale}", "hovermode": "x"}
     layout["margin"] |= {"t": HEAD, "b": FOOT, "r": theme.RIGHT}
@@ -113,7 +116,7 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
     for index, panel in enumerate(panels):
         row, column = divmod(index, columns)
         left = column * (width + gap)
-        top = 1 - (row * (PANEL + TITLE) + TITLE) / inside
+        top = 1 - (row * (PANEL + height) + height) / inside
         edges = _Edges((left, left + width), top, PANEL / inside, column == 0, index + columns >= len(panels))
         layout |= _panel_axes(index, edges, shared)
         notes.append(_title(panel, left, top))
@@ -126,6 +129,12 @@ def _layout(panels: Sequence[CellCurves], shared: _Shared, columns: int) -> dict
             notes += [theme.axis_name("d", sum(of_d) / 2)] if shared.with_d else []
     layout["annotations"] = notes
     return layout
+
+
+def _title_height(panels: Sequence[CellCurves]) -> int:
+    """px above a panel: of two lines, or of as many as the longest title takes where panels are narrow."""
+    longest = max((len(re.sub("<[^>]*>", "", panel.title)) for panel in panels), default=0)
+    return TITLE + LINE * max(0, math.ceil(longest / IN_LINE) - 2)
 
 
 @dataclass(frozen=True)

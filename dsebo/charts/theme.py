@@ -359,10 +359,11 @@ def _styles_within(settings: Mapping[str, Mapping[str, Any]], taken: set[str]) -
     values = {field: [told.get(field) for told in settings.values()] for field in names}
     fields = [field for field in names if len(set(values[field])) > 1]
     first = fields[0] if fields else ""
-    if first and len(set(values[first])) == len(settings):
+    named = not all(is_number(value) for value in values.get(first, []))
+    if first and len(set(values[first])) == len(settings) and not (named and taken):
         own = value_styles(first, values[first])
         return {label: own[told.get(first)] for label, told in settings.items()}
-    if len(fields) == 2 and len(settings) > max(len(set(values[field])) for field in fields):
+    if len(fields) == 2 and len(settings) == len(set(values[fields[0]])) * len(set(values[fields[1]])):
         second = fields[1]
         own, dashes = value_styles(second, values[second]), list(dict.fromkeys(values[first]))
         return {

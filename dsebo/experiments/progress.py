@@ -70,8 +70,8 @@ def waiting_words(runs: pd.DataFrame) -> str:
     if left.empty or not (left["state"].eq("paused") & left["wanted"].eq("pause")).all():
         return ""
     if len(left) == 1:
-        return "1 run is paused on the Runs page; the experiment waits for it"
-    return f"{len(left)} runs are paused on the Runs page; the experiment waits for them"
+        return "1 run is paused; the experiment waits for it"
+    return f"{len(left)} runs are paused; the experiment waits for them"
 
 
 def find_runs(

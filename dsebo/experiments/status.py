@@ -13,7 +13,7 @@ from dsebo.experiments.records import ExperimentRow
 from dsebo.experiments.spec import ExperimentSpec
 from dsebo.settings import core_count
 from dsebo.store.schema import ENDED
-from dsebo.text import count, duration, part, seeds_text, symbol, value_label
+from dsebo.text import NAMED, count, duration, part, seeds_text, symbol, value_label
 
 SLOWEST, FASTEST = 10.0, 0.1  # how far measured times may be from the predicted ones
 MOST_VALUES = 8  # of an axis that are written out
@@ -93,7 +93,7 @@ def _axis_words(field: str, values: list[object]) -> str:
     names = [value_label(field, value) for value in values]
     if len(names) > MOST_VALUES:
         names = [*names[: MOST_VALUES - 1], f"… {names[-1]}"]
-    return f"{symbol(field)} = {', '.join(names)}"
+    return "; ".join(names) if field in NAMED else f"{symbol(field)} = {', '.join(names)}"
 
 
 # --- who leads in a race ---

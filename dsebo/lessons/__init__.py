@@ -157,9 +157,17 @@ class Lesson:
         ends = self.ends(runs)
         means = f", means of {count(len(self.seeds), 'seed')}" if len(self.seeds) > 1 else ""
         in_order = sorted(ends, key=lambda label: ends[label])
-        return (
-            f"Final values{means}. {'; '.join(f'{label}: {number(ends[label], 3)}' for label in in_order)}."
-        )
+        values = "; ".join(f"{label}: {number(ends[label], 3)}" for label in in_order)
+        return f"Final values{means}. {values}.{self._undecided(runs, *in_order[:2])}"
+
+    def _undecided(self, runs: Sequence[RunData], first: str, second: str) -> str:
+        """What is said where the second in the mean is lower than the first on some seeds."""
+        groups = self.grouped(runs)
+        if len(self.seeds) < 2 or not {first, second} <= set(groups):
+            return ""
+        pairs = zip(groups[first], groups[second], strict=True)
+        lower = sum(_known(two.best) < _known(one.best) for one, two in pairs)
+        return f" On {lower} of the {len(self.seeds)} seeds the first two change places." if lower else ""
 
     def grouped(self, runs: Sequence[RunData]) -> dict[str, list[RunData]]:
         """The data of `each` by label."""

@@ -382,23 +382,47 @@ def verdict(row: PaperRow, own: Own) -> str:
     words = f"{abs(far):.1f} printed standard deviations {'above' if far > 0 else 'below'} it"
     if abs(far) <= 1:
         words = "within one printed standard deviation"
-    if row.only_like:
-        words = "of another task, which ours is only like"
     mean, n = number(own.mean, 3), count(len(own.seeds), "run")
-    return f"{row.label} ends at {mean} here ({n}). The paper prints {number(row.mean, 3)}: {words}."
+    printed = f"The paper prints {number(row.mean, 3)}"
+    beside = (
+        f"{printed} for its own task, which ours is only like" if row.only_like else f"{printed}: {words}"
+    )
+    return f"{row.label} ends at {mean} here ({n}). {beside}."
+
+
+def overview(finals: Sequence[FinalRun]) -> list[str]:
+    """What the runs so far amount to: DSEBO first, where it has been run, then all methods."""
+    rows = all_rows()
+    every, own = tally(finals, rows), tally(finals, _of_dsebo(rows))
+    if not every.run:
+        return [f"None of the {every.printed} printed rows has been run here yet; all can be."]
+    some = "" if own.run == own.printed else f"{own.run} of "
+    first = f"DSEBO here, beside {some}its {own.printed} rows in the paper: {_in_words(own)}."
+    unlike = f"; {every.unlike} are of tasks only like the paper's" if every.unlike else ""
+    counts = _in_words(every, bool(own.run))
+    rest = f"All methods, {every.run} of {every.printed} rows so far: {counts}{unlike}."
+    return [first, rest] if own.run else [rest]
+
+
+def _of_dsebo(rows: Sequence[PaperRow]) -> list[PaperRow]:
+    return [row for row in rows if row.method == "DSEBO" and row.comparable]
+
+
+def _in_words(rows: Tally, again: bool = False) -> str:
+    of_what, best = (
+        ("", "") if again else (" three printed standard deviations of the printed mean", " (better)")
+    )
+    return (
+        f"{rows.within or 'none'} within{of_what}, {rows.lower or 'none'} lower{best}, "
+        f"{rows.higher or 'none'} higher"
+    )
 
 
 def sentences(finals: Sequence[FinalRun]) -> list[str]:
     """What the runs so far show, in plain words."""
     rows = all_rows()
-    ours = [row for row in rows if row.method == "DSEBO" and row.comparable]
-    every, own = tally(finals, rows), tally(finals, ours)
-    points = [f"All {every.printed} printed rows can be run here, and {every.run} have been."]
-    if every.run:
-        unlike = f" ({every.unlike} are of tasks that are only like the paper's)" if every.unlike else ""
-        points.append(f"Of these, {_in_words(every)}{unlike}.")
-    if own.run:
-        points.append(f"Of DSEBO's {own.run} among them, {_in_words(own)}.")
+    ours = _of_dsebo(rows)
+    points = overview(finals)
     points += [
         f"{row.label} on {row.task} (D = {row.D}) is printed with mean {row.mean:.4g}, best "
         f"{row.best:.4g} and deviation {row.std:.4g}: no ten values have all three."
@@ -418,10 +442,3 @@ def sentences(finals: Sequence[FinalRun]) -> list[str]:
             f"evaluation of the centre of the box: {names}."
         )
     return points
-
-
-def _in_words(rows: Tally) -> str:
-    return (
-        f"{rows.within} are within three printed standard deviations of the printed mean, "
-        f"{rows.lower} lower (better) by more, {rows.higher} higher by more"
-    )

@@ -59,11 +59,11 @@ READINGS = (
     Reading(
         "How a larger subspace takes over the data",
         "Every z is padded with zeros, its y kept.",
-        "The authors' code: the pseudo-inverse of A_d, which is the same map. No switch.",
+        "The authors' code: the pseudo-inverse of its matrix, which is the same map. No switch.",
     ),
     Reading(
         "Where z lives",
-        "[−1, 1]^d throughout.",
+        "[−1, 1]ᵈ throughout.",
         "The authors' code: the box shrinks by 0.8 whenever a subspace converges and cannot grow.",
         AUTHORS,
     ),
@@ -146,11 +146,13 @@ READINGS = (
     ),
     Reading(
         "The tail of the functions",
-        "Added: K⁻¹ Σ (x_i − c)².",
+        "Added: K⁻¹ Σ (xᵢ − c)².",
         "Printed with a minus; then there would be no minimum at c. A slip: no switch.",
     ),
     Reading(
-        "A_d", "The first d columns of S.", "Printed as rows, which do not fit its shape. A slip: no switch."
+        "The matrix of a subspace",
+        "The first d columns of S.",
+        "Printed as rows, which do not fit its shape. A slip: no switch.",
     ),
     Reading("What is returned", "The point with the least value.", "Printed as argmax. A slip: no switch."),
     Reading(
@@ -160,7 +162,7 @@ READINGS = (
     ),
     Reading(
         "Rosenbrock's second term",
-        "(x_i − 1)², as everywhere.",
-        "The authors' code has (x_{i+1} − 1)². No switch.",
+        "(xᵢ − 1)², as everywhere.",
+        "The authors' code has (xᵢ₊₁ − 1)². No switch.",
     ),
 )

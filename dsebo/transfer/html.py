@@ -37,7 +37,7 @@ figure {{ margin: 1rem 0; }} figcaption {{ font-size: .9rem; }}
 @media (prefers-color-scheme: dark) {{
   body {{ color: #E8EAED; background: #12161B; }} body .quiet {{ color: #A3ABB5; }}
 }}
-table {{ border-collapse: collapse; margin: 1rem 0; }}
+table {{ border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto; }}
 th, td {{ padding: .25rem .9rem; border-bottom: 1px solid #ddd; text-align: right; }}
 th:first-child, td:first-child {{ text-align: left; }}
 section {{ margin-top: 3rem; }} .quiet {{ color: #59636E; }} li {{ margin: .3rem 0; }}

@@ -23,7 +23,7 @@ EMPTY = {"speed": "full", "embedding_seed": "as the seed"}  # what no number mea
 LATEX = {"β": r"\beta", "α": r"\alpha", "κ": r"\kappa", "Δ": r"\Delta "}
 Thing = TypeVar("Thing")
 Answer = TypeVar("Answer")
-MOST = 1000  # runs in a list to choose from; others are reached by a link or the Runs page
+MOST = 1000  # runs in a list to choose from; others are reached by a link or the page of experiments
 PUT = "put into inputs"  # in the session: the keys of what the browser has not sent back yet
 
 

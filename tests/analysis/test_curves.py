@@ -59,6 +59,13 @@ def test_groups_ignore_seeds_and_name_only_what_differs() -> None:
     assert EVERYTHING not in by_beta
 
 
+def test_a_label_names_what_was_given_not_what_follows_from_it() -> None:
+    rules = {"a": plain(D=200), "b": plain(D=200, variant="adaptive")}
+    assert list(group_runs(rules)) == ["variant = paper", "variant = adaptive"]
+    task = {"a": plain(D=200), "b": plain(function="lasso-simple")}  # that has no D
+    assert list(group_runs(task)) == ["Sphere, D = 200", "Lasso-Simple"]
+
+
 def test_a_fork_is_in_no_group_of_plain_runs() -> None:
     fork = parse_flat({"beta": 4.0}).forked("a" * 32, None, 17, 7, {"alpha": 0.1}).model_dump(mode="json")
     configs = {"a": plain(beta=4.0, seed=1), "b": plain(beta=4.0, seed=2), "f": fork}

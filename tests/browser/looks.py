@@ -70,7 +70,9 @@ POOR_CONTRAST = """() => {
   while (walk.nextNode()) {
     const text = walk.currentNode.textContent.trim(), element = walk.currentNode.parentElement;
     // Words on a coloured field of a chart have their ink from `theme.readable_on`.
-    const exempt = 'style, script, .katex-mathml, .textpoint, [hidden], :disabled, [aria-disabled=true]';
+    // An icon is a word in a font of its own; a picture needs 3, and its words stand beside it.
+    const exempt = 'style, script, .katex-mathml, .textpoint, [hidden], :disabled, [aria-disabled=true], '
+      + '[data-testid=stIconMaterial]';
     if (!/[\\p{L}\\d]/u.test(text) || element.closest(exempt)) continue;
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);
     if (box.right <= 0 || box.left >= innerWidth) continue; // a phone's form, until it is opened

@@ -31,6 +31,7 @@ from dsebo.store.rows import RunFilter
 from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 from dsebo.transfer.figures import COLUMN, POINTS, write_figure
+from dsebo.transfer.html import figure_page
 from tests.charts.cells import curves_of, one_axis, two_axes
 from tests.experiments.frames import progress, seeds
 
@@ -104,6 +105,9 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
     phases = [Phase(5, 100), Phase(12, 100), Phase(20, 300)]
     frame, curves = one_axis(), curves_of(one_axis())
     methods = progress({(name,): seeds(1 + i, 2) for i, name in enumerate(list(METHODS)[:12])}, ("method",))
+    long = ("bandit-successive-halving", "dsebo:growth=patience:variant=adaptive", "vaebo:kl_weight=0.0005")
+    named = progress({(name,): seeds(9, 2) for name in (*long, *METHODS)}, ("method",))
+    task = References(at_centre=4.677, of_task={"best constant λ": 3.11, "best of 500 random": 0.9168})
     even = frame[frame["cell"] < 6]
     tall = {name: Curves(c.best, np.geomspace(1, 900, 100)) for name, c in curves.items()}
     lesson, lessons = figure_of(first, "log"), curves_figure(many, lines=lines, slopes=True)
@@ -116,6 +120,8 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
         "lessons": lessons,
         "room": distribution(["12", "9", "12"], "20"),
         "methods": response_figure(methods, ["method"]),
+        "named panels": panels_figure(named, ["method"], curves_of(named)),
+        "task": curves_figure({"DSEBO": [curve(0)]}, lines=task),
         "even panels": panels_figure(even, ["beta"], tall),
         "run": figure_of(first, "log", chosen),
         "reachable": figure_of(floored, "log", chosen, height=420),
@@ -135,6 +141,15 @@ def figures(runs: list[RunData]) -> dict[str, Any]:
             ],
             ["beta", "d_h", "function"],
             list(np.geomspace(0.1, 900, 12)),
+        ),
+        "crowded": parallel_figure(
+            [
+                {"function": f, "beta": b, "d_h": b, "D": b, "refit_every": b}
+                for b in (1, 8)
+                for f in ("levy", "mslr")
+            ],
+            ["function", "beta", "d_h", "D", "refit_every"],
+            [0.319, 12.8, 100.0, 271.0],
         ),
         "race": race_figure(many, styles_of(dict.fromkeys(many, "hesbo")), lines, 50),
         "theory": phases_figure(phases, 100, lambda d: 1 / d),
@@ -239,3 +254,13 @@ def test_a_report_draws_its_figures_without_a_network(page: Any, runs: list[RunD
     page.set_content(file.read_text(encoding="utf-8"))
     page.wait_for_selector("svg .annotation-text")
     assert page.locator("figcaption").inner_text().startswith("Sphere · D = 1000")
+
+
+def test_long_names_are_whole_in_a_report_on_a_phone(page: Any, runs: list[RunData]) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    long = {f"a method with a long name and a setting of its own = {i}": [run] for i, run in enumerate(runs)}
+    page.set_content(figure_page(figure_of_groups(long, "mean", "log", False)).decode())
+    page.locator("g.legend text").first.wait_for()
+    ends = "[...document.querySelectorAll('g.legend text')].map(t => t.getBoundingClientRect().right)"
+    assert max(page.evaluate(ends)) <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -76,3 +76,21 @@ def test_words_stand_before_the_code_and_a_picture_before_the_chart(server: str,
     held[-1].continue_()
     page.wait_for_selector(".st-key-opening .live-chart[data-ready=true]")
     assert page.locator("#first-picture").count() == 0
+
+
+def test_a_symbol_is_explained_as_its_chapter_means_it_also_under_a_root(server: str, page: Any) -> None:
+    page.goto(f"{server}/learn?show=theory")
+    settle(page)
+    for place in (
+        page.locator(".sqrt .mord").get_by_text("T", exact=True).first,
+        page.get_by_text("((D − d)"),
+    ):
+        box = place.bounding_box()
+        x, y = box["x"] + min(box["width"] / 2, 16), box["y"] + box["height"] / 2
+        page.mouse.move(x - 2, y)
+        page.mouse.move(x, y)
+        tip = page.locator(".symbol-tip")
+        tip.wait_for()
+        assert tip.inner_text().startswith(("Evaluations:", "Dimension:"))
+        page.mouse.move(2, 400)
+        tip.wait_for(state="hidden")

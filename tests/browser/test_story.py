@@ -424,14 +424,15 @@ def test_a_phone_that_hides_the_form_is_asked_too(server: str, page: Any) -> Non
     here.get_by_text("This is predicted to take").wait_for(state="detached")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "light"), (1920, "dark")])
 def test_nothing_overflows_or_is_too_small(
     server: str, page: Any, example: str, width: int, scheme: str
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
-    for name in ("", "runs", "compare", "RUN") if width == 390 else ("RUN", "compare"):
-        page.goto(f"{server}/?run={example}" if name == "RUN" else f"{server}/{name}")
+    for name in ("", "runs", "compare", "RUN", "LESSON") if width == 390 else ("RUN", "compare", "LESSON"):
+        links = {"RUN": f"?run={example}", "LESSON": "learn?lesson=9-wait-or-grow"}
+        page.goto(f"{server}/{links.get(name, name)}")
         settle(page)
         if name == "RUN":
             wait_for_chart(page)

@@ -11,7 +11,7 @@ from dsebo.experiments.records import ExperimentRow, create_experiment, get_expe
 from dsebo.store.store import Store
 from tests.experiments.helpers import random_spec
 
-WAITS = "1 run is paused on the Runs page; the experiment waits for it."
+WAITS = "1 run is paused; the experiment waits for it."
 
 
 @pytest.fixture

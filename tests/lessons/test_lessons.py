@@ -70,6 +70,10 @@ def test_what_a_lesson_says_is_what_its_runs_show(key: str, manager: RunManager)
     if key == "7-acquisition":
         assert runs[1].best is not None
         assert runs[1].best < 15
+    if key == "9-wait-or-grow":
+        assert "change places" not in lesson.results(runs)
+    if key == "10-real-task":
+        assert max(run.best or 0 for run in runs[:6]) < -2.207  # the best of 500 random points
     if key == "8-same-seed":
         assert truth == "0" or 1 <= int(truth) <= 500
 
@@ -101,6 +105,14 @@ def test_a_winner_is_the_lowest_in_the_mean_over_seeds(events: list[dict[str, An
     assert lesson.explanation("A") == "of A\n\nwhy"
     assert lesson.explanation("B") == "why"
     assert lesson.results(low) == "Final values, means of 2 seeds. A: 7.75; B: 8."
+
+
+def test_seeds_that_disagree_about_the_winner_are_counted(events: list[dict[str, Any]]) -> None:
+    lesson = parse_lesson("x", GOOD.format("winner\nseeds: 4,5").replace("centre", "?D=50&d_e=9"))
+    runs = [data(events, best) for best in (1.0, 4.0, 2.0, 3.5)]  # A twice, then B twice
+    assert lesson.results(runs).endswith("A: 2.5; B: 2.75. On 1 of the 2 seeds the first two change places.")
+    runs[1] = data(events, 3.0)
+    assert lesson.results(runs).endswith("A: 2; B: 2.75.")
 
 
 def test_where_two_runs_part(events: list[dict[str, Any]]) -> None:

@@ -65,6 +65,13 @@ def test_the_list_with_a_teachers_own() -> None:
     assert {f"Open lesson {i}" for i in range(1, 10)} <= {one.label for one in at.button}
 
 
+def test_a_link_to_a_run_that_is_gone_shows_the_way_back() -> None:
+    at = open_page("lessons", lesson="tiny", guess="9", runs="abcdef123456")
+    assert "is not a run of this store" in at.error[0].value
+    button(at, "Predict again").click().run()
+    assert button(at, "Predict, then run")
+
+
 def test_the_question_comes_before_the_run(manager: RunManager) -> None:
     at = open_page("lessons", lesson="tiny")
     assert not at.exception
@@ -132,6 +139,19 @@ def test_a_room_sees_its_distribution(manager: RunManager) -> None:
     assert "Room Room 5" in said(at)
     assert "Ada" not in said(at)
     assert predictions(manager.store, "Room 5", "tiny") == ["9"]
+
+
+def test_whoever_projects_a_room_is_not_counted_in_it_and_all_others_say_who_they_are(
+    manager: RunManager,
+) -> None:
+    at = predict(open_page("lessons", lesson="tiny", room="Hall"), 9)
+    assert at.error[0].value == "A nickname is missing: a room counts one prediction for each."
+    at = open_page("lessons", lesson="tiny")
+    at.text_input(key="room name").set_value("Hall")
+    predict(button(at, "Open the room").click().run(), 9)
+    assert not at.error
+    assert manager.store.count_runs() == 1
+    assert predictions(manager.store, "Hall", "tiny") == []
 
 
 def test_a_bad_nickname_is_refused_in_a_sentence(manager: RunManager) -> None:

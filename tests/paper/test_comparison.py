@@ -79,7 +79,7 @@ def test_tasks_that_are_only_like_the_papers_are_not_compared_with_it() -> None:
     assert like.only_like == "LIMO-style, with our own smaller VAE"
     assert row_of("DSEBO", 2, "MSLR").only_like == "MSLR-style, on a generated set"
     said = verdict(like, own_runs(like, [final(like, 1, -4.0)]))
-    assert said.endswith("The paper prints −10.7: of another task, which ours is only like.")
+    assert said.endswith("The paper prints −10.7 for its own task, which ours is only like.")
     assert printed_mean(exact.config.model_dump(mode="json")) == 3.8613
     assert printed_mean(like.config.model_dump(mode="json")) is None
 

@@ -184,7 +184,7 @@ def test_progress_in_words() -> None:
 def test_a_run_that_is_paused_by_hand_is_named_in_place_of_the_time() -> None:
     held = frame_of(SPEC, ["finished", "finished", "failed", "paused"])
     assert progress_words(row("running"), held) == (
-        "2 of 4 runs finished · 1 failed · 1 run is paused on the Runs page; the experiment waits for it"
+        "2 of 4 runs finished · 1 failed · 1 run is paused; the experiment waits for it"
     )
     assert "waits" not in progress_words(row("paused", "pause"), held)
     two = frame_of(SPEC, ["finished", "finished", "paused", "paused"])
@@ -198,6 +198,8 @@ def test_the_setting_in_one_line() -> None:
     assert setting_line(SPEC) == line
     many = ExperimentSpec.parse({"axes": {"beta": list(range(1, 21))}, "seeds": [1]})
     assert "… 20" in setting_line(many)
+    race = ExperimentSpec.parse({"axes": {"method": ["dsebo:variant=adaptive", "random"]}, "seeds": [1]})
+    assert setting_line(race).startswith("DSEBO, our rules; Random search · seeds 1 · Sphere")
 
 
 # --- what is kept ---------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_a_task_that_is_only_like_the_papers_has_no_difference() -> None:
         "Best of 500 random",
     ]
     assert set(table["Apart"]) == {""}
-    assert table["Here"]["UCB-E"] == "−2.5"
+    assert table["Here"]["UCB-E"] == "−2.5 (1 run)"
     assert (table["Paper"]["DSEBO, our rules"], table["Paper, s"]["DSEBO, our rules"]) == ("", "")
     assert MINIMUM not in table.index
 
@@ -137,11 +137,14 @@ def test_rows_no_better_than_the_centre() -> None:
 def test_the_summary_in_words() -> None:
     assert len(all_rows()) == 334
     said = sentences([])
-    assert said[0] == "All 334 printed rows can be run here, and 0 have been."
+    assert said[0] == "None of the 334 printed rows has been run here yet; all can be."
     assert "2 of the 13 means printed for DSEBO" in said[-1]
     row = row_of("DSEBO")
     some = sentences([final(row, 1, 4.0)])
-    assert some[2].startswith("Of DSEBO's 1 among them, 1 are within three")
+    assert some[0].startswith("DSEBO here, beside 1 of its 13 rows in the paper: 1 within three")
+    assert some[0].endswith("none lower (better), none higher.")
+    assert some[1].startswith("All methods, 1 of 334 rows so far: 1 within")
+    assert sentences([final(row_of("BAxUS"), 1, 4.0)])[0].startswith("All methods, 1 of 334")
 
 
 def test_methods_that_are_printed_worse_than_random_points_are_named() -> None:

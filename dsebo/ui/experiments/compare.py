@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dsebo.analysis.curves import EVERYTHING, BandKind
+from dsebo.analysis.curves import EVERYTHING, BandKind, given_settings
 from dsebo.charts.compare import common_scale, figure_of_groups, groups_of, table_of
 from dsebo.charts.parallel import FROM_AXES, parallel_figure
 from dsebo.charts.scales import SCALES, Scale
@@ -197,7 +197,8 @@ def _settings(runs: Sequence[RunData]) -> None:
     done = [run for run in runs if run.best is not None]
     flat = [flat_config(run.row.config) for run in done]
     shared = [name for name in differing(flat) if all(name in own for own in flat)]  # not one method's own
-    names = [name for name in shared if name not in ("seed", "embedding_seed")]
+    given = {name for run in done for name in given_settings(run.row.config)} | {"method"}
+    names = [name for name in shared if name in given and name not in ("seed", "embedding_seed")]
     if len(names) >= FROM_AXES and len(done) >= LEAST_LINES:
         st.markdown("#### All settings at a glance", help="Drag along an axis to keep only some lines.")
         best = [float(run.best or 0.0) for run in done]

@@ -53,10 +53,10 @@ def _below(lessons: Sequence[Lesson], now: lesson_view.Asked) -> None:
 
 def _glossary() -> None:
     rows = [
-        f"| {f'${term.symbol}$' if term.symbol else ''} | {term.name} | {typeset(term.meaning)} |"
+        f"| {f'${term.symbol}$' if term.symbol else ''} | **{term.name}**: {typeset(term.meaning)} |"
         for term in GLOSSARY
     ]
-    st.markdown("\n".join(["| | | |", "|:--|:--|:--|", *rows]))
+    st.markdown("\n".join(["| | |", "|:--|:--|", *rows]))
 
 
 def _theory() -> None:
@@ -64,12 +64,12 @@ def _theory() -> None:
     if st.button("All lessons", icon=":material/arrow_back:", type="tertiary"):
         links.go("learn")
     st.markdown(f"### {theory_view.TITLE}")
-    st.markdown(
-        "Section 5 bounds the simple regret by two parts. The **approximation error** ε(d) is what a "
-        "d-dimensional subspace cannot reach; the **optimization error** is what T evaluations in it "
-        "leave. A small subspace has much of the first, a large one much of the second."
-    )
     with st.container(key="section5"):
+        st.markdown(
+            "Section 5 bounds the simple regret by two parts. The **approximation error** ε(d) is what a "
+            "d-dimensional subspace cannot reach; the **optimization error** is what T evaluations in it "
+            "leave. A small subspace has much of the first, a large one much of the second."
+        )
         theory_view.formulas()
         theory_view.show_example(theory_view.controls())
         st.markdown(theory_view.HIDDEN)

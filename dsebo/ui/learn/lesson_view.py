@@ -12,7 +12,7 @@ import streamlit as st
 
 from dsebo.charts.compare import figure_of_groups
 from dsebo.charts.lesson import distribution, mark_end, mark_level, mark_place
-from dsebo.charts.run import figure_of
+from dsebo.charts.run import drawn_scale, figure_of
 from dsebo.charts.scales import Scale, default_scale, position
 from dsebo.lessons import Lesson, LessonRun
 from dsebo.objectives.fields import ConfigError
@@ -92,7 +92,7 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
         projected = bool(now.room) and st.session_state.get("projected room") == now.room
         above, below = st.container(), st.container()
         with below if projected else above:
-            _ask(lesson, now)
+            _ask(lesson, now, projected)
         with above if projected else below:
             if now.room or "room" not in now.hide:
                 _project(lesson, now, projected)
@@ -102,8 +102,8 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
         _watch_room(lesson, now)
 
 
-def _ask(lesson: Lesson, now: Asked) -> None:
-    """The question, and whose answer it is."""
+def _ask(lesson: Lesson, now: Asked, projected: bool) -> None:
+    """The question, and whose answer it is; whoever projects the room need not be counted in it."""
     with st.form("prediction", border=True):
         st.markdown(f"##### {plain(typeset(lesson.question))}")
         answer: str | float | None
@@ -117,16 +117,21 @@ def _ask(lesson: Lesson, now: Asked) -> None:
         if "room" not in now.hide:
             left, right = st.columns(2)
             room = left.text_input("Room (for a class)", now.room, max_chars=40)
-            nickname = right.text_input("Nickname", max_chars=40)
+            uncounted = "Without one you are not counted." if projected else None
+            nickname = right.text_input("Nickname", max_chars=40, placeholder=uncounted).strip()
         if not st.form_submit_button("Predict, then run", type="primary"):
             return
     guess = lesson.checked(str(answer)) if answer is not None else None
     if guess is None:
         st.error("A prediction comes first: that is what the lesson is about.")
         return
+    counted = bool(room) and "room" not in now.hide and (bool(nickname) or not projected)
+    if counted and not nickname:
+        st.error("A nickname is missing: a room counts one prediction for each.")
+        return
     try:
         store = session.manager().store
-        if room and "room" not in now.hide:
+        if counted:
             size = session.manager().settings.room_size
             record(store, room, lesson.key, nickname, guess, owner_hash(session.owner()), size)
         runs = [_find_or_launch(lesson, run) for run in lesson.each]
@@ -161,7 +166,7 @@ def _find_or_launch(lesson: Lesson, run: LessonRun) -> str:
         at_work = row.state in ("running", "queued") and row.owner == own
         if (row.state == "finished" or at_work) and _answers(run, row):
             return row.id
-    name = f"{lesson.title} {run.label}"[:80]
+    name = f"{lesson.title.removesuffix('?')}: {run.label}"[:80]
     return manager.launch(config, name=name, tags=[TAG], speed=run.speed, owner=session.owner())[0]
 
 
@@ -190,10 +195,12 @@ def _play(
 ) -> None:
     if isinstance(shown, str):
         st.error(plain(shown))
+        _predict_again(now)
         return
     runs, over = shown
     if not _are_of(lesson, runs):
         st.info("The link's runs are not those of this lesson.")
+        _predict_again(now)
         return
     told, drawn = st.columns([2, 3], gap="large")  # beside it: nothing moves when the answer comes
     with told:
@@ -252,7 +259,7 @@ def _hurry(lesson: Lesson, runs: Sequence[RunData]) -> None:
 def _figure(lesson: Lesson, runs: Sequence[RunData], guess: str, over: bool) -> go.Figure:
     """The chart, with the prediction on it from the start and the answer at the end."""
     first = runs[0]
-    scale: Scale = default_scale(first.row.minimum)
+    scale = drawn_scale(runs, default_scale(first.row.minimum))
     if lesson.measure in ("winner", "parts") or len(runs) > 1:
         figure = figure_of_groups(lesson.grouped(runs), "mean", scale, False)
         figure.layout.height = HEIGHT
@@ -315,9 +322,13 @@ def _ways_on(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
             )
         if "nav" not in now.hide:
             links.page_link("run", "Open in Run", "play_circle", {"run": now.runs[0]})
-        if st.button("Predict again", icon=":material/restart_alt:"):
-            links.write(replace(now, guess="", runs=()).link())
-            st.rerun()
+        _predict_again(now)
+
+
+def _predict_again(now: Asked) -> None:
+    if st.button("Predict again", icon=":material/restart_alt:"):
+        links.write(replace(now, guess="", runs=()).link())
+        st.rerun()
 
 
 def _project(lesson: Lesson, now: Asked, opened: bool) -> None:

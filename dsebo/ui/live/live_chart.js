@@ -142,7 +142,8 @@ function draw(chart) {
   chart.colour = colours.text;
   // Plotly writes the reader's zoom and hidden curves into what it is given: not into what was received.
   const data = chart.figure.data.map((trace) => ({ ...trace }));
-  const figure = { data, layout: structuredClone(chart.figure.layout) };
+  const given = { data, layout: structuredClone(chart.figure.layout) };
+  const figure = window.dseboFigure.inLines(given, colours, host.clientWidth);
   // A figure that fills its place is as tall as the page's style says.
   const fills = !!(figure.layout.meta || {}).fills;
   host.classList.toggle("fills", fills);

@@ -12,9 +12,10 @@ function wordAt(text, place) {
   while (from > 0 && LETTER.test(text[from - 1])) from--;
   while (to < text.length && LETTER.test(text[to])) to++;
   const word = text.slice(from, to);
-  const opened = word.startsWith("(") ? 1 : 0;
-  const unbalanced = word.includes("(", opened) ? word.slice(opened) : word.slice(opened).replace(/\)+$/, "");
-  if (place < from + opened) return null;
+  const opened = word.match(/^\(*/)[0].length;
+  const rest = word.slice(opened);
+  const unbalanced = rest.includes("(") ? rest : rest.replace(/\).*$/, ""); // of D)² the D
+  if (place < from + opened || place >= from + opened + unbalanced.length) return null;
   // 12 s are seconds, not a slope.
   if (unbalanced === "s" && /\d\s$/.test(text.slice(0, from))) return null;
   return { word: unbalanced, from: from + opened, to: from + opened + unbalanced.length };
@@ -39,9 +40,14 @@ function inText(x, y) {
   return null;
 }
 
-// The smallest part of a formula around the pointer that is a symbol: of d with its index both.
-function inFormula(target, known) {
-  let part = target.closest(".mord, .mop");
+// The smallest part of a formula around the pointer that is a symbol: of d with its index both. What stands
+// under a root is covered by it, and found by its place.
+function inFormula(target, known, x, y) {
+  const under = [...target.closest(".katex").querySelectorAll(".sqrt .mord")].filter((part) => {
+    const box = part.getBoundingClientRect();
+    return x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+  });
+  let part = under.pop() || target.closest(".mord, .mop");
   let found = null;
   while (part && part.closest(".katex")) {
     const text = part.textContent.replace(/[\u200b\s]/g, "");
@@ -73,7 +79,7 @@ function symbolAt(target, x, y) {
   const meaning = (word) => (word && (section[word] || window.dseboGlossary.everywhere[word])) || null;
   const chart = target.closest(".live-chart");
   const word = target.closest(".katex")
-    ? inFormula(target, (text) => meaning(text) !== null)
+    ? inFormula(target, (text) => meaning(text) !== null, x, y)
     : (chart && inChart(chart, x, y)) || inText(x, y);
   return meaning(word);
 }

@@ -24,9 +24,10 @@ class Line:
 
     @property
     def ours(self) -> str:
-        """Mean ± std here, or why there is none."""
+        """Mean ± std here, the value of a single run, or why there is none."""
         if self.own.seeds:
-            return spread(self.own.mean, self.own.std)
+            alone = " (1 run)" if len(self.own.seeds) == 1 else ""
+            return spread(self.own.mean, self.own.std) + alone
         return f"{len(self.own.under_way)} under way" if self.own.under_way else GAP
 
     @property

@@ -19,6 +19,7 @@ from dsebo.paper.comparison import (
     bundled_finals,
     command,
     other_references,
+    overview,
     peer_finals,
     printed_rows,
     references,
@@ -53,7 +54,8 @@ def show() -> None:
     """The verdict, then the tables; in tabs of their own what could be reproduced, and the readings."""
     st.markdown("### The paper's tables, beside this software")
     known = finals([*tasks(1), *tasks(2)])
-    st.markdown(plain(" ".join(sentences(known)[:3])))
+    first, *rest = (plain(sentence) for sentence in overview(known))
+    st.markdown(" ".join([f"**{first}**", *rest]))
     tables, reproduced, readings = st.tabs(["Tables", "What could be reproduced", "How the paper is read"])
     with tables:
         table, task = choose_table()
@@ -172,7 +174,7 @@ def _run_missing(lines: Sequence[Line]) -> None:
         words = wish(line, predict(line.row.config).seconds)
         if st.button(words, type="primary", icon=":material/rocket_launch:"):
             _launch(line)
-    st.code(command(line.row, line.own.missing), language="sh", wrap_lines=True)
+    st.code(command(line.row, line.own.missing), language=None, wrap_lines=True)
 
 
 def _launch(line: Line) -> None:
