@@ -86,9 +86,7 @@ def test_a_symbol_is_explained_as_its_chapter_means_it_also_under_a_root(server:
         page.get_by_text("((D − d)"),
     ):
         box = place.bounding_box()
-        x, y = box["x"] + min(box["width"] / 2, 16), box["y"] + box["height"] / 2
-        page.mouse.move(x - 2, y)
-        page.mouse.move(x, y)
+        place.hover(position={"x": min(box["width"] / 2, 16), "y": box["height"] / 2})
         tip = page.locator(".symbol-tip")
         tip.wait_for()
         assert tip.inner_text().startswith(("Evaluations:", "Dimension:"))

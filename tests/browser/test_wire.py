@@ -68,3 +68,49 @@ def test_who_has_missed_a_message_asks_once_for_the_whole(wire: Any) -> None:
     assert told["asked"] == [["whole", last.number]]
     assert told["states"][1:] == [None, None, json.loads(last.whole())["whole"]]
     assert tell(wire, last.since(missed))["asked"] == [["whole", last.number]]
+
+
+@pytest.fixture
+def ticking(page: Any) -> Any:
+    """A page that rests, with a button and a tick after 0.5 s; `sent` are ticks, `heard` presses."""
+    page.clock.install(time=0)
+    page.clock.pause_at(10_000)
+    page.set_content("""<div data-testid="stApp" data-test-script-state="notRunning">
+        <button>Run it</button><div id="part"></div></div>""")
+    page.add_script_tag(path=str(WIRE))
+    page.evaluate("""() => {
+        window.sent = [];
+        window.heard = 0;
+        document.querySelector('button').onclick = () => (window.heard += 1);
+        const parentElement = document.getElementById('part');
+        const setTriggerValue = (name, value) => window.sent.push(value);
+        window.dseboTick({ data: { every: 0.5, number: 1 }, parentElement, setTriggerValue });
+    }""")
+    return page
+
+
+def test_a_tick_waits_until_the_page_rests(ticking: Any) -> None:
+    state = "s => (document.querySelector('[data-testid=stApp]').dataset.testScriptState = s)"
+    ticking.evaluate(state, "running")
+    ticking.clock.run_for(2000)
+    assert ticking.evaluate("sent") == []
+    ticking.evaluate(state, "notRunning")
+    ticking.clock.run_for(50)
+    assert ticking.evaluate("sent") == [1]
+
+
+def test_a_tick_waits_for_what_has_just_been_pressed(ticking: Any) -> None:
+    ticking.get_by_role("button").click()
+    ticking.clock.run_for(900)
+    assert ticking.evaluate("[heard, sent]") == [1, []]
+    ticking.clock.run_for(200)
+    assert ticking.evaluate("sent") == [1]
+
+
+def test_what_is_pressed_while_a_tick_is_on_its_way_is_heard_after_it(ticking: Any) -> None:
+    ticking.clock.run_for(500)
+    assert ticking.evaluate("sent") == [1]
+    ticking.get_by_role("button").click()
+    assert ticking.evaluate("heard") == 0
+    ticking.clock.run_for(20)
+    assert ticking.evaluate("heard") == 1

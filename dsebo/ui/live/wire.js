@@ -53,6 +53,26 @@ function changed(value, change, depth) {
   return rest;
 }
 
+// Streamlit sends a tick and what is pressed in the same moment as one, of the tick's part of the page alone: a
+// button elsewhere is then not heard. And a tick that comes while another page is being opened leads back. So
+// ticks wait for the page to rest, and a press waits for a tick to have gone.
+const BUSY = "[data-testid=stApp]:is([data-test-script-state=running], [data-test-script-state=rerunRequested])";
+const AT_MOST = 10000; // ms that a tick waits for the page
+const CLEAR = 1000; // ms after a press, until the page says that it is busy
+const GONE = 20; // ms
+let pressed = -CLEAR;
+let going = false;
+for (const press of ["click", "keydown"]) window.addEventListener(press, keepClear, { capture: true });
+
+function keepClear(event) {
+  if (event.type === "keydown" && event.key !== "Enter") return;
+  pressed = performance.now();
+  if (!going || !event.isTrusted) return;
+  event.stopImmediatePropagation();
+  event.preventDefault();
+  setTimeout(() => event.target.dispatchEvent(new event.constructor(event.type, event)), GONE);
+}
+
 const ticks = new WeakMap(); // parent element -> {number, timer}
 const PATIENCE = 5; // seconds after which what was asked for will not come
 
@@ -65,14 +85,22 @@ window.dseboTick = function (component) {
   tick.number = data.number;
   clearTimeout(tick.timer);
   if (data.every === null) return;
-  const ask = () => {
+  const ask = (due) => {
     if (!parentElement.isConnected || tick.number !== data.number) return;
     if (document.hidden) {
-      document.addEventListener("visibilitychange", ask, { once: true });
+      document.addEventListener("visibilitychange", () => ask(due), { once: true });
       return;
     }
-    tick.timer = setTimeout(ask, 1000 * (PATIENCE + data.every));
+    const now = performance.now();
+    if (now - pressed < CLEAR || (now - due < AT_MOST && document.querySelector(BUSY))) {
+      tick.timer = setTimeout(ask, 50, due);
+      return;
+    }
+    const again = 1000 * (PATIENCE + data.every);
+    tick.timer = setTimeout(() => ask(performance.now()), again);
+    going = true;
     setTriggerValue("tick", data.number);
+    setTimeout(() => (going = false), GONE);
   };
-  tick.timer = setTimeout(ask, 1000 * data.every);
+  tick.timer = setTimeout(() => ask(performance.now()), 1000 * data.every);
 };
