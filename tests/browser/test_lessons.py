@@ -85,10 +85,14 @@ def test_a_symbol_is_explained_as_its_chapter_means_it_also_under_a_root(server:
         page.locator(".sqrt .mord").get_by_text("T", exact=True).first,
         page.get_by_text("((D − d)"),
     ):
-        box = place.bounding_box()
-        place.hover(position={"x": min(box["width"] / 2, 16), "y": box["height"] / 2})
         tip = page.locator(".symbol-tip")
-        tip.wait_for()
+        for _ in range(20):  # until what is above it has come, and moves it no more
+            box = place.bounding_box()
+            page.mouse.move(2, 400)
+            page.mouse.move(box["x"] + min(box["width"] / 2, 16), box["y"] + box["height"] / 2)
+            page.wait_for_timeout(500)
+            if tip.is_visible():
+                break
         assert tip.inner_text().startswith(("Evaluations:", "Dimension:"))
         page.mouse.move(2, 400)
         tip.wait_for(state="hidden")
