@@ -76,15 +76,16 @@ def ticking(page: Any) -> Any:
     page.clock.install(time=0)
     page.clock.pause_at(10_000)
     page.set_content("""<div data-testid="stApp" data-test-script-state="notRunning">
-        <button>Run it</button><div id="part"></div></div>""")
+        <button>Run it</button><div id="part"></div><div id="other"></div></div>""")
     page.add_script_tag(path=str(WIRE))
     page.evaluate("""() => {
         window.sent = [];
         window.heard = 0;
         document.querySelector('button').onclick = () => (window.heard += 1);
-        const parentElement = document.getElementById('part');
         const setTriggerValue = (name, value) => window.sent.push(value);
-        window.dseboTick({ data: { every: 0.5, number: 1 }, parentElement, setTriggerValue });
+        window.tick = (part, number) => window.dseboTick(
+          { data: { every: 0.5, number }, parentElement: document.getElementById(part), setTriggerValue });
+        window.tick('part', 1);
     }""")
     return page
 
@@ -114,3 +115,11 @@ def test_what_is_pressed_while_a_tick_is_on_its_way_is_heard_after_it(ticking: A
     assert ticking.evaluate("heard") == 0
     ticking.clock.run_for(20)
     assert ticking.evaluate("heard") == 1
+
+
+def test_two_ticks_go_one_after_the_other(ticking: Any) -> None:
+    ticking.evaluate("tick('other', 2)")
+    ticking.clock.run_for(500)
+    assert ticking.evaluate("sent") == [1]
+    ticking.clock.run_for(50)
+    assert ticking.evaluate("sent") == [1, 2]

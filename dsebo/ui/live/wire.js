@@ -53,9 +53,9 @@ function changed(value, change, depth) {
   return rest;
 }
 
-// Streamlit sends a tick and what is pressed in the same moment as one, of the tick's part of the page alone: a
-// button elsewhere is then not heard. And a tick that comes while another page is being opened leads back. So
-// ticks wait for the page to rest, and a press waits for a tick to have gone.
+// Streamlit sends what is pressed or due in the same moment as one, of one part of the page alone: a button or a
+// tick elsewhere is then not heard. And a tick that comes while another page is being opened leads back. So ticks
+// wait for the page to rest, and a press waits for a tick to have gone.
 const BUSY = "[data-testid=stApp]:is([data-test-script-state=running], [data-test-script-state=rerunRequested])";
 const AT_MOST = 10000; // ms that a tick waits for the page
 const CLEAR = 1000; // ms after a press, until the page says that it is busy
@@ -92,7 +92,7 @@ window.dseboTick = function (component) {
       return;
     }
     const now = performance.now();
-    if (now - pressed < CLEAR || (now - due < AT_MOST && document.querySelector(BUSY))) {
+    if (going || now - pressed < CLEAR || (now - due < AT_MOST && document.querySelector(BUSY))) {
       tick.timer = setTimeout(ask, 50, due);
       return;
     }
