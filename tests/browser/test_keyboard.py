@@ -138,6 +138,15 @@ def test_an_experiment_is_launched_and_the_first_card_is_near(server: str, keys:
     assert keys.unseen == []
 
 
+def test_the_stops_of_a_run_come_in_the_order_in_which_they_are_seen(
+    server: str, keys: Keys, example: str
+) -> None:
+    keys.begin(f"{server}/?run={example}&t=200")
+    wait_for_chart(keys.page)
+    for name in ("More", "Play", "Save as PDF", "Why"):  # buttons, timeline, charts, what is below them
+        keys.to(name, 60)
+
+
 def around(keys: Keys, most: int = 150) -> None:
     """From the page's beginning through all of it: nothing holds the focus."""
     stops: list[str | None] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,12 @@ def test_who_has_missed_a_message_asks_once_for_the_whole(wire: Any) -> None:
 
 
 @pytest.fixture
-def ticking(page: Any) -> Any:
-    """A page that rests, with a button and a tick after 0.5 s; `sent` are ticks, `heard` presses."""
+def ticking(browser: Any) -> Iterator[Any]:
+    """A page that rests, with a button and a tick after 0.5 s; `sent` are ticks, `heard` presses.
+
+    It has a window of its own, as a clock is that of a window.
+    """
+    page = browser.new_page()
     page.clock.install(time=0)
     page.clock.pause_at(10_000)
     page.set_content("""<div data-testid="stApp" data-test-script-state="notRunning">
@@ -87,7 +92,8 @@ def ticking(page: Any) -> Any:
           { data: { every: 0.5, number }, parentElement: document.getElementById(part), setTriggerValue });
         window.tick('part', 1);
     }""")
-    return page
+    yield page
+    page.close()
 
 
 def test_a_tick_waits_until_the_page_rests(ticking: Any) -> None:
@@ -108,10 +114,12 @@ def test_a_tick_waits_for_what_has_just_been_pressed(ticking: Any) -> None:
     assert ticking.evaluate("sent") == [1]
 
 
-def test_what_is_pressed_while_a_tick_is_on_its_way_is_heard_after_it(ticking: Any) -> None:
+@pytest.mark.parametrize("press", ["click", "Enter"])
+def test_what_is_pressed_while_a_tick_is_on_its_way_is_heard_after_it(ticking: Any, press: str) -> None:
+    button = ticking.get_by_role("button")
     ticking.clock.run_for(500)
     assert ticking.evaluate("sent") == [1]
-    ticking.get_by_role("button").click()
+    button.click() if press == "click" else button.press(press)
     assert ticking.evaluate("heard") == 0
     ticking.clock.run_for(20)
     assert ticking.evaluate("heard") == 1

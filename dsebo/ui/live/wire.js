@@ -65,9 +65,11 @@ let going = false;
 for (const press of ["click", "keydown"]) window.addEventListener(press, keepClear, { capture: true });
 
 function keepClear(event) {
-  if (event.type === "keydown" && event.key !== "Enter") return;
+  const typed = event.type === "keydown";
+  if (typed && event.key !== "Enter") return;
   pressed = performance.now();
   if (!going || !event.isTrusted) return;
+  if (typed && event.target.localName !== "input") return; // the browser makes a click of it
   event.stopImmediatePropagation();
   event.preventDefault();
   setTimeout(() => event.target.dispatchEvent(new event.constructor(event.type, event)), GONE);
