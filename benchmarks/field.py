@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.results_file import ResultsFile
+from dsebo.text import function_name
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array], float]
@@ -265,7 +266,7 @@ def run(methods: list[str], functions: list[str]) -> None:
 def table() -> str:
     """In Markdown: medians over the seeds there are, the method that is best on the first function first."""
     rows = RESULTS.rows()
-    names = [name.capitalize() for name in FUNCTIONS]
+    names = [function_name(name) for name in FUNCTIONS]
     lines = [f"| | {' | '.join(names)} | CPU s | MB | seeds |", "| --- |" + " ---: |" * (len(names) + 3)]
     of = {
         method: [[r for r in rows if (r["function"], r["method"]) == (f, method)] for f in FUNCTIONS]
