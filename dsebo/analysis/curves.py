@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -72,9 +72,7 @@ def group_runs(configs: Mapping[str, Mapping[str, Any]], by: str = EVERYTHING) -
     if by != EVERYTHING:
         labels = {run: part(by, settings.get(by)) for run, settings in flat.items()}
     else:
-        labels = _telling_labels(
-            flat, {name for config in configs.values() for name in given_settings(config)}
-        )
+        labels = _telling_labels(flat, given_settings(configs.values()))
     groups: dict[str, list[str]] = {}
     for run, label in labels.items():
         if words := fork_words(configs[run]):
@@ -99,8 +97,12 @@ def _telling_labels(flat: Mapping[str, Mapping[str, Any]], given: set[str]) -> d
     return labels
 
 
-def given_settings(config: Mapping[str, Any]) -> set[str]:
-    """The settings that the others follow from; all where that is not known here."""
+def given_settings(configs: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The settings that the others follow from in any of these configs; all where that is not known here."""
+    return set().union(*map(_given, configs))
+
+
+def _given(config: Mapping[str, Any]) -> set[str]:
     try:
         given = RunConfig.parse(config).given()
     except ConfigError:

@@ -81,10 +81,8 @@ def _caption(groups: Mapping[str, Sequence[RunData]], kind: BandKind) -> str:
 def _styles(groups: Mapping[str, Sequence[RunData]]) -> dict[str, Style]:
     """By what tells the groups apart."""
     settings = {label: flat_config(group[0].row.config) for label, group in groups.items() if group}
-    given = {
-        name for group in groups.values() for run in group[:1] for name in given_settings(run.row.config)
-    }
-    fields = [n for n in differing(list(settings.values())) if n not in SEEDS and n in {*given, "method"}]
+    given = given_settings(group[0].row.config for group in groups.values() if group) | {"method"}
+    fields = [name for name in differing(list(settings.values())) if name in given and name not in SEEDS]
     return styles_for({label: {name: flat.get(name) for name in fields} for label, flat in settings.items()})
 
 

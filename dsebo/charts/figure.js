@@ -16,23 +16,24 @@ window.dseboFigure = (function () {
   const isName = (note) => note.name === "beside";
   const isArea = (note) => (note.name || "").startsWith("area");
   const isBar = (note) => (note.name || "").startsWith("bar");
+  const isParallel = (figure) => figure.data.some((trace) => trace.type === "parcoords");
 
   function layout(figure, ink, width, height, whole_legend) {
     const given = figure.layout;
     const rearranged = width < FEW_COLUMNS ? (given.meta || {}).narrow : null;
     const whole = { ...given, ...rearranged };
     if (height) whole.height = height;
-    const parallel = (figure.data[0] || {}).type === "parcoords"; // left of it are names
-    const narrow = width < NARROW && whole.margin.l > 60 && !parallel;
+    const narrow = width < NARROW && whole.margin.l > 60 && !isParallel(figure); // left of those are names
     whole.margin = { ...whole.margin };
     if (narrow) whole.margin.l = 56;
     if (isCrowded(figure, width)) {
       whole.margin.t += CROWDED_ROOM;
       whole.height += CROWDED_ROOM;
     }
-    const inLines = (note) => ({ ...note, text: wrapped(note.text, ink, BESIDE).join("<br>") });
-    if (width < NARROW) whole.annotations = (whole.annotations || []).map((n) => (isName(n) ? inLines(n) : n));
-    const besides = (whole.annotations || []).filter(isName).map((note) => measure(note.text, ink) + 10);
+    whole.annotations = whole.annotations || [];
+    const short = (note) => ({ ...note, text: wrapped(note.text, ink, BESIDE).join("<br>") });
+    if (width < NARROW) whole.annotations = whole.annotations.map((note) => (isName(note) ? short(note) : note));
+    const besides = whole.annotations.filter(isName).map((note) => measure(note.text, ink) + 10);
     whole.margin.r = Math.max(whole.margin.r, ...besides);
     if (whole.showlegend && whole.legend.yanchor === "top") legend(whole, figure, ink, width, whole_legend);
     whole.annotations = titlesInLines(whole, ink, width);
@@ -56,8 +57,9 @@ window.dseboFigure = (function () {
   }
 
   // So many parallel axes that their names, side by side, would stand on one another.
-  function isCrowded({ data: [trace], layout: { margin } }, width) {
-    if (!trace || trace.type !== "parcoords") return false;
+  function isCrowded(figure, width) {
+    if (!isParallel(figure)) return false;
+    const { data: [trace], layout: { margin } } = figure;
     return (width - margin.l - margin.r) / (trace.dimensions.length - 1) < CROWDED;
   }
 
@@ -135,8 +137,8 @@ window.dseboFigure = (function () {
   // The title of a panel stands above it alone: in lines that end before the next one begins.
   function titlesInLines(whole, ink, width) {
     const along = width - whole.margin.l - whole.margin.r;
-    const titles = (whole.annotations || []).filter((note) => note.name === "panel");
-    return (whole.annotations || []).map((note) => {
+    const titles = whole.annotations.filter((note) => note.name === "panel");
+    return whole.annotations.map((note) => {
       if (note.name !== "panel") return note;
       const next = Math.min(...titles.filter((other) => other.x > note.x + 0.01).map((other) => other.x));
       const own = Math.min((next - note.x) * along, width - whole.margin.l - note.x * along);
@@ -349,8 +351,7 @@ window.dseboFigure = (function () {
     const size = { width, height: paper.layout.height };
     const address = await window.Plotly.toImage(paper, { format: "svg", ...size });
     const drawn = decodeURIComponent(address.slice(address.indexOf(",") + 1));
-    const parallel = paper.data.some((trace) => trace.type === "parcoords");
-    const svg = parallel ? drawn.replace(">", `>${HALO}`) : drawn;
+    const svg = isParallel(paper) ? drawn.replace(">", `>${HALO}`) : drawn;
     if (format !== "svg") return painted(svg, size.width * scale, size.height * scale);
     const bytes = new TextEncoder().encode(svg);
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));

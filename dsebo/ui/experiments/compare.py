@@ -197,7 +197,7 @@ def _settings(runs: Sequence[RunData]) -> None:
     done = [run for run in runs if run.best is not None]
     flat = [flat_config(run.row.config) for run in done]
     shared = [name for name in differing(flat) if all(name in own for own in flat)]  # not one method's own
-    given = {name for run in done for name in given_settings(run.row.config)} | {"method"}
+    given = given_settings(run.row.config for run in done) | {"method"}
     names = [name for name in shared if name in given and name not in ("seed", "embedding_seed")]
     if len(names) >= FROM_AXES and len(done) >= LEAST_LINES:
         st.markdown("#### All settings at a glance", help="Drag along an axis to keep only some lines.")

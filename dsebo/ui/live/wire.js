@@ -87,6 +87,7 @@ window.dseboTick = function (component) {
   tick.number = data.number;
   clearTimeout(tick.timer);
   if (data.every === null) return;
+  const askAfter = (seconds) => (tick.timer = setTimeout(() => ask(performance.now()), 1000 * seconds));
   const ask = (due) => {
     if (!parentElement.isConnected || tick.number !== data.number) return;
     if (document.hidden) {
@@ -98,11 +99,10 @@ window.dseboTick = function (component) {
       tick.timer = setTimeout(ask, 50, due);
       return;
     }
-    const again = 1000 * (PATIENCE + data.every);
-    tick.timer = setTimeout(() => ask(performance.now()), again);
+    askAfter(PATIENCE + data.every);
     going = true;
     setTriggerValue("tick", data.number);
     setTimeout(() => (going = false), GONE);
   };
-  tick.timer = setTimeout(() => ask(performance.now()), 1000 * data.every);
+  askAfter(data.every);
 };
