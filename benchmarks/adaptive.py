@@ -5,7 +5,7 @@
     python -m benchmarks.adaptive elsewhere   functions and settings that nothing was chosen on
     python -m benchmarks.adaptive large       D = 10 000
     python -m benchmarks.adaptive stop        the last dimension with 45 pairs of probes, d_e = 10, 30 and 60
-    python -m benchmarks.adaptive nearest     2000 evaluations, with the 500 nearest data and with all
+    python -m benchmarks.adaptive nearest     2000 evaluations, with the 150 nearest data and with all
     python -m benchmarks.adaptive scaling     seconds of a step at n = 500 ... 10 000, with the exponent
     python -m benchmarks.adaptive steps       the same in a minute: n random data are told, 26 steps follow
     python -m benchmarks.adaptive speed       500 evaluations beside variant = paper, CPU seconds
@@ -81,7 +81,7 @@ def cells(table: str) -> list[Cell]:
         names, asked = ("sphere", "rosenbrock", "michalewicz"), ADAPTIVE | {"probes": 45}
         return [Cell("probes", asked, {"name": f, "d_e": d_e}) for f in names for d_e in (10, 30, 60)]
     if table == "nearest":
-        models = {"500 nearest": ADAPTIVE, "all data": ADAPTIVE | {"most_data": 0}}
+        models = {"150 nearest": ADAPTIVE, "all data": ADAPTIVE | {"most_data": 0}}
         return [Cell(name, settings, {"name": "sphere"}, 2000) for name, settings in models.items()]
     unseen = [{"name": name} for name in ("styblinski-tang", "rotated-quadratic", "alpine")]
     changed: list[dict[str, Any]] = [{"d_e": 10}, {"d_e": 60}, {"coordinates": "random"}]
@@ -160,7 +160,7 @@ def show(table: str) -> None:
         _stops(rows)
     if table == "nearest":
         by_seed = rows.pivot_table(index="seed", columns="setting", values="best").dropna()
-        ratios = np.log((by_seed["500 nearest"] / by_seed["all data"]).to_numpy())
+        ratios = np.log((by_seed["150 nearest"] / by_seed["all data"]).to_numpy())
         print(
             f"\nlog-ratios {ratios.round(3).tolist()}, median {np.median(ratios):.3f} (wanted: 0.05 or less)"
         )

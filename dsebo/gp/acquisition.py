@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
@@ -128,8 +129,12 @@ class Model(Protocol):
         """Take the data (n, d), (n,); refit if it is time to."""
         ...
 
+    def values(self, z: Array, score: Score) -> Array:
+        """An acquisition at z (m, d) in standardised units."""
+        ...
+
     def score(self, z: Array, score: Score) -> tuple[Array, Array]:
-        """An acquisition at z (m, d) in standardised units, and its gradient (m, d)."""
+        """The same, and its gradient (m, d)."""
         ...
 
 
@@ -155,7 +160,8 @@ def propose(
     low, high = np.full(d, box[0]), np.full(d, box[1])
     points = (starts or starting_points)(settings, best_points(Z, y), low, high, rng)
     chosen = score(float(surrogate.target.min()))
-    point = descend(lambda z: surrogate.score(z, chosen), points, low, high, settings)
+    values, function = partial(surrogate.values, score=chosen), partial(surrogate.score, score=chosen)
+    point = descend(function, points, low, high, settings, values)
     return Proposal(point, fitted - began, perf_counter() - fitted)
 
 
@@ -202,12 +208,16 @@ def descend(
     low: Array,
     high: Array,
     settings: AcquisitionSettings,
+    values: Callable[[Array], Array] | None = None,
 ) -> Array:
-    """(d,) the least end of the searches from the best of the `starts` (m, d)."""
+    """(d,) the least end of the searches from the best of the `starts` (m, d).
+
+    `values` gives the function without its gradient, where that takes less.
+    """
     from scipy.optimize import Bounds, minimize
 
-    values, _ = function(starts)
-    chosen = starts[np.argsort(values, kind="stable")[: settings.restarts]]
+    values = values or (lambda z: function(z)[0])
+    chosen = starts[np.argsort(values(starts), kind="stable")[: settings.restarts]]
     if settings.iterations == 0:
         first: Array = chosen[0]
         return first
@@ -223,6 +233,5 @@ def descend(
     options = {"maxiter": settings.iterations, "maxfun": settings.calls, "maxcor": 10}
     search = minimize(total, chosen.ravel(), jac=True, method="L-BFGS-B", bounds=box, options=options)
     ends = np.clip(search.x.reshape(shape), low, high)
-    values, _ = function(ends)
-    least: Array = ends[int(np.argmin(values))]
+    least: Array = ends[int(np.argmin(values(ends)))]
     return least

@@ -111,15 +111,16 @@ class Mixture:
         """(d,) the mean of rho over the models."""
         return np.asarray(np.mean([model.now.lengthscale**-2.0 for model in self.models], axis=0))
 
+    def values(self, z: Array, score: Score) -> Array:
+        """-log of the mean of exp(-value) over the models at z (m, d)."""
+        return _mixed([model.values(z, score) for model in self.models])[0]
+
     def score(self, z: Array, score: Score) -> tuple[Array, Array]:
-        """-log of the mean of exp(-value) over the models at z (m, d), and its gradient (m, d)."""
+        """The same, and its gradient (m, d)."""
         scores = [model.score(z, score) for model in self.models]
-        values = np.stack([value for value, _ in scores])
-        least = values.min(axis=0)
-        shares = np.exp(least - values)
-        total = shares.mean(axis=0)
+        mixed, shares, total = _mixed([value for value, _ in scores])
         gradient = sum(share[:, None] * slope for share, (_, slope) in zip(shares, scores, strict=True))
-        return least - np.log(total), np.asarray(gradient / (len(scores) * total)[:, None])
+        return mixed, np.asarray(gradient / (len(scores) * total)[:, None])
 
     def state_dict(self) -> dict[str, Any]:
         """What the data cannot give."""
@@ -129,6 +130,15 @@ class Mixture:
         """The inverse of `state_dict`."""
         for model, own in zip(self.models, state["models"], strict=True):
             model.load_state_dict(own)
+
+
+def _mixed(values: list[Array]) -> tuple[Array, Array, Array]:
+    """-log of the mean of exp(-value) over the rows, each row's share of the largest, and their mean."""
+    every = np.stack(values)
+    least = every.min(axis=0)
+    shares = np.exp(least - every)
+    total = shares.mean(axis=0)
+    return least - np.log(total), shares, total
 
 
 def map_mixture(settings: SurrogateSettings) -> Mixture:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,15 @@ class Factorised:
     def squares(self) -> Array:
         """(n,) of the scaled data, which every look at the acquisition needs."""
         return squares(self.scaled)
+
+
+class _Look(NamedTuple):
+    """The model at some points."""
+
+    scaled: Array  # (m, d)
+    dk: Array  # (m, n)
+    solved: Array  # (m, n) k K^-1
+    sigma: Array  # (m,)
 
 
 def factorised(
@@ -350,23 +359,34 @@ class Surrogate:
         assert self._data is not None
         return self._data[1]
 
+    def values(self, z: Array, score: Score) -> Array:
+        """An acquisition at z (m, d) in standardised units."""
+        return self._look(z, score)[0]
+
     def score(self, z: Array, score: Score) -> tuple[Array, Array]:
         """An acquisition at z (m, d) in standardised units, and its gradient (m, d)."""
         gp = self.now
+        value, by_mu, by_sigma, look = self._look(z, score)
+        V = look.solved
+        # d mu = a . dk, d sigma = -(V / sigma) . dk, and dk = s2 k'(r2) 2 (z - z_i) / l^2
+        V *= -(by_sigma / look.sigma)[:, None]
+        V += by_mu[:, None] * gp.weights
+        V *= look.dk
+        V *= 2.0 * gp.outputscale
+        gradient = (V.sum(axis=1)[:, None] * look.scaled - V @ gp.scaled) / gp.lengthscale
+        return value, gradient
+
+    def _look(self, z: Array, score: Score) -> tuple[Array, Array, Array | float, _Look]:
+        """An acquisition at z (m, d), its derivatives by mu and sigma, and what its gradient needs."""
+        gp = self.now
         scaled = z / gp.lengthscale
         k, dk = correlation(self.settings.kernel, squared_distances(scaled, gp.scaled, gp.squares))
-        k *= gp.outputscale
+        if gp.outputscale != 1.0:
+            k *= gp.outputscale
         V = k @ gp.inverse
         variance = gp.outputscale - np.einsum("ij,ij->i", V, k)
         sigma = np.sqrt(np.maximum(variance, 1e-12))
-        value, by_mu, by_sigma = score(gp.mean + k @ gp.weights, sigma)
-        # d mu = a . dk, d sigma = -(V / sigma) . dk, and dk = s2 k'(r2) 2 (z - z_i) / l^2
-        V *= -(by_sigma / sigma)[:, None]
-        V += by_mu[:, None] * gp.weights
-        V *= dk
-        V *= 2.0 * gp.outputscale
-        gradient = (V.sum(axis=1)[:, None] * scaled - V @ gp.scaled) / gp.lengthscale
-        return value, gradient
+        return *score(gp.mean + k @ gp.weights, sigma), _Look(scaled, dk, V, sigma)
 
     # -- state and export -------------------------------------------------------------------
 

@@ -223,6 +223,10 @@ class Mahalanobis(Surrogate):
         """See `Surrogate.posterior`."""
         return super().posterior(z @ self.U.T)
 
+    def values(self, z: Array, score: Score) -> Array:
+        """See `Surrogate.values`."""
+        return super().values(z @ self.U.T, score)
+
     def score(self, z: Array, score: Score) -> tuple[Array, Array]:
         """See `Surrogate.score`."""
         value, gradient = super().score(z @ self.U.T, score)

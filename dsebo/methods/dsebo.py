@@ -40,8 +40,7 @@ Acquisition = Literal["bound", "log-ei"]
 FirstPoint = Literal["random", "centre"]
 
 # The trust region in z: its half-width, the box's being 1.
-FIRST, LEAST, WIDEST = 0.8, 0.02, 1.6
-AFTER_EXPANSION = 0.4  # at least, so that new dimensions are tried
+FIRST, LEAST, WIDEST = 0.8, 0.02, 1.6  # FIRST also after an expansion, so that new dimensions are tried
 SUCCESSES, FAILURES = 3, 10  # in a row, after which it doubles or halves
 
 
@@ -118,18 +117,20 @@ class DseboConfig(GrowthConfig, SearchConfig):
         "region": True,
         "lengthscales": "common",
         "least_noise": 1e-6,
-        "most_data": 500,
+        "most_data": 150,
         "refit_every": 0.1,
         "restarts": 2,
         "raw_samples": 30,
         "local_samples": 30,
-        "acq_iterations": 12,
+        "acq_iterations": 6,
     }
 
     @property
     def arithmetic(self) -> int:
-        """2 for `adaptive`: it was fitted more often, and its acquisition followed for longer, in 1."""
-        return 2 if self.variant == "adaptive" else 1
+        """For `adaptive` 2 fitted less often than 1, and 3 has only the nearest data and shorter searches. Since
+        then a trust region is wider after an expansion: 2 with other rules.
+        """
+        return 3 if self.variant == "adaptive" else 2 if self.region else 1
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
@@ -362,7 +363,7 @@ class DSEBO(Liar):
         before = self.region
         if before is None or self.d == d_before:
             return []
-        self.region = Region(max(AFTER_EXPANSION, before.length), best=before.best)
+        self.region = Region(max(FIRST, before.length), best=before.best)
         now = self.region.length
         if now == before.length:
             return []
