@@ -52,6 +52,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "the bound": {"acquisition": "bound"},
     "no trust region": {"region": False},
     "noise of 1e-4 or more": {"least_noise": 1e-4},
+    "all data": {"most_data": 0},
     "paper": {"variant": "paper"},
 }
 

@@ -127,8 +127,9 @@ class DseboConfig(GrowthConfig, SearchConfig):
 
     @property
     def arithmetic(self) -> int:
-        """For `adaptive` 2 fitted less often than 1, and 3 has only the nearest data and shorter searches. Since
-        then a trust region is wider after an expansion: 2 with other rules.
+        """For `adaptive` 2 fitted less often than 1, and 3 has only the nearest data and shorter searches.
+
+        Since then a trust region is wider after an expansion, which is 2 for other rules that have one.
         """
         return 3 if self.variant == "adaptive" else 2 if self.region else 1
 
