@@ -1,8 +1,9 @@
 """DSEBO beside what one would use instead: each at its defaults, D = 1000, 500 evaluations or 20 CPU minutes.
 
 `python -m benchmarks.field run` makes the runs that are missing in results/field.csv, one process at a time,
-the quick methods first, further seeds last; it can be stopped and started at will. `--methods` and
-`--functions` choose.
+the quick methods first, further seeds last; it can be stopped and started at will. Runs that failed, and
+those of ours that another arithmetic made, are made again. `--methods` and `--functions` choose; a method
+whose package is not installed is left out, and named.
 `python -m benchmarks.field table` prints the table of the README. The packages: `pip install 'dsebo[field]'`.
 
 Seconds are CPU seconds of the whole process, one thread, without imports. A run ends with 1200 of them.
@@ -19,7 +20,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -28,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.results_file import ResultsFile
+from dsebo.config import RunConfig
 from dsebo.text import function_name
 
 Array = NDArray[np.float64]
@@ -58,13 +61,24 @@ class Enough(BaseException):
 # -- the field: each drives `evaluate` over [-1, 1]^D until that raises -------------------------------------
 
 
+# Our own, by their settings.
+OURS: dict[str, dict[str, Any]] = {
+    "DSEBO, adaptive": {"variant": "adaptive"},
+    "DSEBO, paper": {},
+    "BAxUS, ours": {"method": "baxus"},
+    "TuRBO-1, ours": {"method": "turbo"},
+}
+
+
+def config_of(settings: dict[str, Any], seed: int = 1) -> RunConfig:
+    return RunConfig.parse({"objective": {"D": D}, "optimizer": settings, "budget": BUDGET, "seed": seed})
+
+
 def ours(evaluate: Evaluate, seed: int, settings: dict[str, Any]) -> None:
-    from dsebo.config import RunConfig
     from dsebo.run import make_optimizer
     from dsebo.threads import one_thread
 
-    config = RunConfig.parse({"objective": {"D": D}, "optimizer": settings, "budget": BUDGET, "seed": seed})
-    optimizer = make_optimizer(config)
+    optimizer = make_optimizer(config_of(settings, seed))
     with one_thread():
         while True:
             candidate = optimizer.ask()
@@ -142,10 +156,7 @@ def random_search(evaluate: Evaluate, seed: int) -> None:
 # Name in the table, what drives it, the package it comes from; the quick ones first.
 FIELD: dict[str, tuple[Callable[[Evaluate, int], None], str]] = {
     "random search": (random_search, "numpy"),
-    "DSEBO, adaptive": (lambda f, seed: ours(f, seed, {"variant": "adaptive"}), "dsebo"),
-    "DSEBO, paper": (lambda f, seed: ours(f, seed, {}), "dsebo"),
-    "BAxUS, ours": (lambda f, seed: ours(f, seed, {"method": "baxus"}), "dsebo"),
-    "TuRBO-1, ours": (lambda f, seed: ours(f, seed, {"method": "turbo"}), "dsebo"),
+    **{name: (partial(ours, settings=settings), "dsebo") for name, settings in OURS.items()},
     "CMA-ES (cmaes)": (cma_es, "cmaes"),
     "Optuna, TPE": (lambda f, seed: optuna_sampler(f, seed, "TPESampler"), "optuna"),
     "BAxUS, BoTorch loop": (botorch_baxus, "botorch"),
@@ -161,7 +172,6 @@ FIELD: dict[str, tuple[Callable[[Evaluate, int], None], str]] = {
 
 def one(function: str, method: str, seed: int) -> None:
     """Print a line of JSON for each evaluation, so that nothing is lost however the process ends."""
-    from dsebo.config import RunConfig
     from dsebo.run import make_objective
 
     objective = make_objective(RunConfig.parse({"objective": {"name": function, "D": D}}))
@@ -213,6 +223,16 @@ def peak_megabytes() -> float:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
 
 
+def version_of(method: str) -> str | None:
+    """The package and its version, of ours the arithmetic too; None where it is not installed."""
+    package = FIELD[method][1]
+    try:
+        known = f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return None
+    return f"{known}, arithmetic {config_of(OURS[method]).arithmetic}" if method in OURS else known
+
+
 def measure(function: str, method: str, seed: int) -> dict[str, Any]:
     """The row of one run; a run that dies has the values until then, and the last words of its error."""
     single = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
@@ -236,25 +256,32 @@ def measure(function: str, method: str, seed: int) -> dict[str, Any]:
         "seconds": f"{last['seconds']:.1f}",
         "megabytes": f"{last['megabytes']:.0f}",
         "ended": ended,
-        "version": _version(FIELD[method][1]),
+        "version": version_of(method),
     }
-
-
-def _version(package: str) -> str:
-    return f"{package} {version(package)}"
 
 
 # -- all of them --------------------------------------------------------------------------------------------
 
 
+def is_kept(row: dict[str, str] | None, method: str) -> bool:
+    """Whether a run is there that need not be made again."""
+    if row is None or row["ended"].startswith("failed"):
+        return False
+    return method not in OURS or row["version"].split(", ")[-1] == str(version_of(method)).split(", ")[-1]
+
+
 def run(methods: list[str], functions: list[str]) -> None:
     from datetime import UTC, datetime
 
+    for method in [name for name in methods if version_of(name) is None]:
+        print(f"{method} is left out: the package {FIELD[method][1]} is not installed.", flush=True)
+        methods = [name for name in methods if name != method]
     for seed in (1, 2, 3):
         for method in methods:
             for function in functions:
-                if RESULTS.find(function, method, seed):
+                if is_kept(RESULTS.find(function, method, seed), method):
                     continue
+                RESULTS.remove(function, method, seed)
                 first = RESULTS.find(function, method, 1)
                 quick = first and first["ended"] == "all" and float(first["seconds"]) < QUICK
                 if seed > 1 and not quick:

@@ -1,12 +1,14 @@
-"""Our TuRBO-1 and BAxUS beside loops on BoTorch, same settings, budget and functions: is ours not worse?
+"""Our TuRBO-1, BAxUS and SAASBO beside loops on BoTorch, same budget and functions: is ours not worse?
 
 `python -m benchmarks.peer_references run` makes the runs that are missing in results/peer_references.csv,
 seed by seed; without `run` it prints medians, spreads and whether ours is worse beyond them. `--methods`,
 `--functions`, `--seeds` take a part. D = 100, d_e = 10, 100 evaluations, CPU seconds of one thread.
 
-TuRBO-1: 20 starting points, one point a step, tolerances 3 and 20. BAxUS: 10 starting points, b = 3. Loops
-fit from a cold start at every step and draw exact samples at 5000 points; ours refit after 5 % new data from
-where they stood and draw from 512 random features.
+The same: TuRBO-1's 20 starting points, one point a step and tolerances of 3 and 20; BAxUS' 10 starting
+points, b = 3 and stages; SAASBO's 20 starting points and four tau. Not the same, as each has its own way:
+ours refit after 5 % new data (SAASBO 2 %) from where they stood, have noise of 5e-4 to 0.2 of the variance
+(the loops at most 1e-3) and lengthscales up to 2 (4), and draw from 512 random features at 100 d points; the
+loops fit from a cold start at every step and draw exactly at 5000.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from time import process_time
 import numpy as np
 import pandas as pd
 
-from benchmarks.botorch_loops import Evaluate, baxus, turbo
+from benchmarks.botorch_loops import Evaluate, baxus, saasbo, turbo
 from benchmarks.results_file import ResultsFile
 from dsebo.config import RunConfig
+from dsebo.gp.saas import TAUS
 from dsebo.run import Runner, make_objective
 from dsebo.threads import one_thread
 
@@ -31,6 +34,7 @@ FUNCTIONS = ("sphere", "rosenbrock", "levy")
 LOOPS: dict[str, Callable[[Evaluate, int], None]] = {
     "turbo": lambda f, seed: turbo(f, D, seed, batch=1, n_init=20, success_tolerance=3, failure_tolerance=20),
     "baxus": lambda f, seed: baxus(f, D, BUDGET, seed),
+    "saasbo": lambda f, seed: saasbo(f, D, seed, taus=TAUS),
 }
 
 

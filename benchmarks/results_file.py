@@ -29,6 +29,17 @@ class ResultsFile:
             (row for row in self.rows() if [row[c] for c in self.columns[: self.keys]] == wanted), None
         )
 
+    def remove(self, *key: Any) -> None:
+        """Forget that run, where there is one."""
+        row = self.find(*key)
+        if row is None:
+            return
+        rest = [other for other in self.rows() if other != row]
+        with self.path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, self.columns)
+            writer.writeheader()
+            writer.writerows(rest)
+
     def add(self, *values: Any) -> None:
         """One more row, printed too."""
         new = not self.path.exists()

@@ -160,6 +160,17 @@ class DseboConfig(GrowthConfig, SearchConfig):
         shared = super().strategy(budget)
         return replace(shared, variant=self.variant, stop=self.stop, probes=self.probes)
 
+    def warnings(self, budget: int) -> list[str]:
+        """See `GrowthConfig.warnings`; trials of embeddings that leave little of the budget."""
+        tried = Trials(self.embeddings, self.d_l, budget).last
+        texts = super().warnings(budget)
+        if 2 * tried > budget:
+            texts.append(
+                f"{self.embeddings} embeddings take {tried} evaluations to be tried: the budget of {budget} "
+                f"leaves {max(0, budget - tried)} for the best of them."
+            )
+        return texts
+
     def surrogate(self) -> Surrogate:
         """The Gaussian process, before it has seen data."""
         kind = IsotropicSurrogate if self.lengthscales == "common" else Surrogate

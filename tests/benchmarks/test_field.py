@@ -43,3 +43,32 @@ def test_every_evaluation_is_told_and_the_last_one_ends_the_run(
     bests = [line["best"] for line in lines]
     assert bests == sorted(bests, reverse=True)
     assert np.isfinite(bests).all()
+
+
+def test_a_run_is_made_again_where_it_failed_or_our_arithmetic_is_another_one() -> None:
+    now = str(field.version_of("DSEBO, adaptive"))
+    assert field.is_kept(row(version=now), "DSEBO, adaptive")
+    assert field.is_kept(row(version=f"dsebo 0.1.0, {now.split(', ')[1]}"), "DSEBO, adaptive")
+    assert not field.is_kept(row(version="dsebo 0.2.0, arithmetic 1.2"), "DSEBO, adaptive")
+    assert field.is_kept(row(version="cmaes 0.11"), "CMA-ES (cmaes)")
+    assert not field.is_kept(row(version="cmaes 0.11", ended="failed: no memory"), "CMA-ES (cmaes)")
+    assert not field.is_kept(None, "random search")
+
+
+def test_a_method_whose_package_is_missing_is_left_out_and_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(field.FIELD, "Ax", (field.ax, "no-such-package"))
+    field.run(["Ax"], ["sphere"])
+    assert capsys.readouterr().out == "Ax is left out: the package no-such-package is not installed.\n"
+
+
+def test_a_row_is_removed_alone(tmp_path: Path) -> None:
+    results = ResultsFile("some", ["method", "seed", "best"], 2)
+    results.path = tmp_path / "some.csv"
+    results.remove("a, b", 1)
+    for seed in (1, 2):
+        results.add("a, b", seed, "2.5")
+    results.remove("a, b", 1)
+    results.add("a, b", 3, "4")
+    assert [row["seed"] for row in results.rows()] == ["2", "3"]

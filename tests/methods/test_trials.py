@@ -70,3 +70,9 @@ def test_several_embeddings_have_no_probes() -> None:
     given = {"optimizer": {"variant": "adaptive", "embeddings": 2, "probes": 9}}
     with pytest.raises(ConfigError, match=r"embeddings must be 1 where there are probes \(got 2\)"):
         RunConfig.parse(given)
+
+
+def test_trials_that_leave_little_of_the_budget_are_warned_of() -> None:
+    assert not RunConfig.parse({"optimizer": {"embeddings": 4}, "budget": 40}).warnings()
+    config = RunConfig.parse({"optimizer": {"embeddings": 16}, "budget": 20})
+    assert any("take 32 evaluations to be tried" in text for text in config.warnings())
