@@ -46,6 +46,7 @@ class Result:
         status: 0 finished, 1 failed, 2 interrupted.
         nfev: How many evaluations were made, failed ones included.
         nit: The same: each step evaluates once.
+        names: Of the variables; x1, x2 … where a `Problem` has none.
     """
 
     x: Array | None
@@ -57,6 +58,13 @@ class Result:
     status: int
     nfev: int
     nit: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The best point by the names of its variables; empty where every evaluation failed."""
+        x = [] if self.x is None else self.x.tolist()
+        return dict(zip(self.names, x, strict=True)) if x else {}
 
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
@@ -123,7 +131,7 @@ def minimize(
     finally:
         if pool is not None:
             pool.close()
-    return result_of(runner, objective, events)
+    return result_of(runner, objective, events, problem.labels)
 
 
 def interrupted(runner: Runner) -> Finished:
@@ -144,7 +152,9 @@ def history_frame(events: Iterable[Event]) -> pd.DataFrame:
     return pd.DataFrame(rows).drop(columns="event") if rows else pd.DataFrame()
 
 
-def result_of(runner: Runner, objective: Objective, events: list[Event]) -> Result:
+def result_of(
+    runner: Runner, objective: Objective, events: list[Event], names: tuple[str, ...] = ()
+) -> Result:
     """What a run found."""
     evaluated = [event for event in events if isinstance(event, Evaluated)]
     finite = [event for event in evaluated if not event.failed]
@@ -164,6 +174,7 @@ def result_of(runner: Runner, objective: Objective, events: list[Event]) -> Resu
         status=STATUS[ending.state],
         nfev=len(evaluated),
         nit=len(evaluated),
+        names=names,
     )
 
 

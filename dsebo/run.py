@@ -44,7 +44,7 @@ def evaluate_once(objective: Objective, x: np.ndarray) -> tuple[float, str | Non
     try:
         with one_thread():
             return float(objective(x[None])[0]), None
-    except Exception as error:  # a user's function may raise anything; the run goes on
+    except (Exception, SystemExit) as error:  # a user's function may raise anything; the run goes on
         return math.nan, _in_words(error)
 
 
@@ -56,7 +56,7 @@ def evaluate_at_once(objective: Objective, X: np.ndarray) -> list[tuple[float, s
     return [(math.nan, _in_words(y)) if isinstance(y, Exception) else (y, None) for y in values]
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 

@@ -105,13 +105,16 @@ def keep_archive(path: Path) -> Path:
     """Copy the archive to the user's cache, once its hash is verified; where it is then."""
     try:
         data = _verified(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    try:
         kept = cached_archive()
         kept.parent.mkdir(parents=True, exist_ok=True)
         own = kept.with_name(f"{kept.name}.{os.getpid()}")
         own.write_bytes(data)
         own.replace(kept)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be kept: {error.strerror}.") from None
+        raise ConfigError(f"{kept} cannot be kept: {error.strerror}.") from None
     return kept
 
 

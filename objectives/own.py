@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import math
 import numbers
 import os
 import sys
@@ -64,13 +65,28 @@ class Problem:
         lower, _ = self.limits
         if self.names and len(self.names) != lower.size:
             raise ConfigError(must("names", f"one for each of the {lower.size} variables", len(self.names)))
+        if len({str(name) for name in self.names}) < len(self.names):
+            raise ConfigError(must("names", "all different", short(list(self.names))))
+        if self.minimum is not None and not _is_finite(self.minimum):
+            raise ConfigError(must("minimum", "a finite number, or None where it is not known", self.minimum))
+        if not isinstance(self.name, str):
+            raise ConfigError(must("name", "a text", self.name))
         if not isinstance(self.noise, numbers.Real) or not 0 <= self.noise <= MAX_NOISE:
             raise ConfigError(must("noise", "a number of 0 or more", self.noise))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each variable: those given, or x1, x2 …"""
+        return tuple(self.names) or tuple(f"x{i + 1}" for i in range(self.limits[0].size))
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
         """(D,) lower and (D,) upper bounds, checked."""
         return check_bounds(self.bounds)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and math.isfinite(value)
 
 
 def check_bounds(bounds: Sequence[tuple[float, float]] | ArrayLike) -> tuple[Array, Array]:
@@ -138,7 +154,7 @@ class UserFunction(Objective):
 
 def as_number(value: Any) -> float:
     """What a function returned as a float; an array or tensor of one number is that number."""
-    if hasattr(value, "item") and getattr(value, "size", 1) == 1 and not isinstance(value, str):
+    if hasattr(value, "item") and math.prod(getattr(value, "shape", ())) == 1:
         value = value.item()
     if not isinstance(value, numbers.Real):
         shape = getattr(value, "shape", None)
@@ -199,6 +215,11 @@ class Source:
         target = getattr(_module(file), attribute, None)
         if target is None:
             raise ConfigError(f"{self.place} cannot be read: {file.name} has no {attribute}.")
+        if isinstance(target, Problem) and (self.bounds is not None or self.D is not None):
+            given = "bounds" if self.bounds is not None else "D"
+            raise ConfigError(
+                f"{attribute} is a Problem, which has its own bounds and D: leave out --{given}."
+            )
         problem = target if isinstance(target, Problem) else self._of_function(target)
         return replace(problem, name=problem.name or f"{file.stem}:{attribute}")
 
@@ -229,7 +250,8 @@ def _module(file: Path) -> Any:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise ConfigError(f"{file.name} cannot be executed: {type(error).__name__}: {error}.") from None
+        why = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{file.name} cannot be executed: {why.rstrip('.')}.") from None
     return module
 
 

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -130,6 +130,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **environment, "PYTHONPATH": paths},
+            start_new_session=True,  # what a function starts ends with it
         )
         atexit.register(self.kill)
         worked, answer = self.ask(start, None)
@@ -170,13 +171,14 @@ class _Process:
         return b"".join(parts)
 
     def interrupt(self) -> None:
-        """Let the thread that waits for it see that it has ended."""
-        self._process.kill()
+        """Let the thread that waits for it see that it has ended, and what it has started."""
+        with suppress(ProcessLookupError):  # they have ended by themselves
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def kill(self) -> None:
         """End it at once."""
         atexit.unregister(self.kill)
-        self._process.kill()
+        self.interrupt()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any
 
 from dsebo.events import Converged, Evaluated, Event, Finished, Probed, Started
@@ -32,7 +33,7 @@ class Ending:
         d_h: How far the subspace may grow; None where the method does not grow one.
         changes: The convergences, oldest first.
         reachable: The best value that is possible in a subspace, by its dimension, where computed.
-        failed: How many evaluations gave no value.
+        failed, why_failed: How many evaluations gave no value, and why the last of them did not.
         incumbent, expected: Where noise was declared: the evaluation with the least posterior mean, and that.
         probed: How many dimensions are enough by probes, where there were any.
     """
@@ -48,6 +49,7 @@ class Ending:
     changes: Sequence[Change] = ()
     reachable: Mapping[int, float] = field(default_factory=dict)
     failed: int = 0
+    why_failed: str | None = None
     incumbent: int | None = None
     expected: float | None = None
     probed: int | None = None
@@ -61,7 +63,7 @@ def ending_of(
     minimum: float | None,
     budget: int,
     reachable: Mapping[int, float] | None = None,
-    failed: int = 0,
+    failures: Sequence[str | None] = (),
 ) -> Ending:
     """The same from a run's config, its last evaluation and its convergences."""
     last = evaluated or {}
@@ -76,7 +78,8 @@ def ending_of(
         d_h=config["optimizer"].get("d_h"),
         changes=changes,
         reachable=reachable or {},
-        failed=failed,
+        failed=len(failures),
+        why_failed=failures[-1] if failures else None,
         incumbent=last.get("incumbent"),
         expected=last.get("expected"),
         probed=last.get("probed"),
@@ -88,13 +91,13 @@ def conclude(events: Iterable[Event]) -> str:
 
     Empty where it was carried on and its beginning is not at hand.
     """
-    started, last, ended, probed, changes, failed = None, None, None, None, [], 0
+    started, last, ended, probed, changes, failures = None, None, None, None, [], []
     for event in events:
         if isinstance(event, Started):
             started = event
         elif isinstance(event, Evaluated):
             last = event
-            failed += event.failed
+            failures += [event.error] if event.failed else []
         elif isinstance(event, Converged):
             changes.append(event.to_json())
         elif isinstance(event, Probed):
@@ -109,16 +112,24 @@ def conclude(events: Iterable[Event]) -> str:
         evaluated |= {"incumbent": ended.incumbent, "expected": ended.expected}
     config = started.config
     centre, minimum, budget = started.at_centre, started.minimum, config["budget"]
-    return conclude_run(ending_of(config, evaluated, changes, centre, minimum, budget, failed=failed))
+    return conclude_run(ending_of(config, evaluated, changes, centre, minimum, budget, failures=failures))
 
 
 def conclude_run(run: Ending) -> str:
     """`From 30.1 at the centre to 3.62. The subspace grew from 5 to 28 in six expansions …`."""
     if run.best is None:
-        return f"None of the {count(run.t, 'evaluation')} gave a value." if run.t else ""
-    failed = f"{count(run.failed, 'evaluation')} failed." if run.failed else ""
+        return f"None of the {count(run.t, 'evaluation')} gave a value.{_reason(run)}" if run.t else ""
+    failed = f"{count(run.failed, 'evaluation')} failed.{_reason(run)}" if run.failed else ""
     sentences = [_gain(run, run.best), failed, _likely(run), _growth(run), _rest(run, run.best)]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _reason(run: Ending) -> str:
+    """Why the last of them failed, in one line."""
+    if not run.why_failed:
+        return ""
+    why = shorten(run.why_failed, 120, placeholder=" …").rstrip(".")
+    return f" {'Reason' if run.failed == 1 else 'The last reason'}: {why}."
 
 
 def _gain(run: Ending, best: float) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -205,8 +207,13 @@ def _mark_failures(
     sketch: Sketch, evaluations: pd.DataFrame, scale: Scale, between: tuple[float, float]
 ) -> None:
     """A cross on the ground of the value axis for each evaluation that has no value."""
-    failed = evaluations.loc[~np.isfinite(evaluations["y"].to_numpy(dtype=float)), "t"].to_numpy()
+    rows = evaluations.loc[~np.isfinite(evaluations["y"].to_numpy(dtype=float))]
+    failed = rows["t"].to_numpy()
     if len(failed):
+        why = [
+            f": {escape(shorten(error, 120, placeholder=' …'))}" if error else ""
+            for error in rows.get("error", [None] * len(rows))
+        ]
         low, high = between
         ground = low + 0.02 * (high - low)  # a rounding below the axis, Plotly draws nothing
         sketch.scatter(
@@ -216,7 +223,8 @@ def _mark_failures(
             name="failed",
             marker={"symbol": "x", "size": 9, "color": theme.VERMILLION, "line": {"width": 0}},
             cliponaxis=False,
-            hovertemplate="failed<extra></extra>",
+            customdata=np.array(why, dtype=object),
+            hovertemplate="failed%{customdata}<extra></extra>",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from dsebo.cli.flags import AsJson, ConfigFile, read_file, read_flags
 from dsebo.cli.output import EXIT_FAILED, refuse
 from dsebo.config import BARE, RunConfig, parse_flat
 from dsebo.embedding import Array
+from dsebo.objectives.base import Objective
 from dsebo.objectives.fields import ConfigError, must
 from dsebo.run import evaluate_once, make_objective
 
@@ -38,7 +40,7 @@ def evaluate_command(
     settings = _config(given, config)
     points = read_points(at, settings.D) if at is not None else _constant(constant or "", settings.D)
     objective = make_objective(settings)
-    rows = [evaluate_once(objective, point) for point in points]
+    rows = [_value(objective, point) for point in points]
     if as_json:
         values = [
             {"y": y if math.isfinite(y) else None, **({"error": error} if error else {})} for y, error in rows
@@ -49,6 +51,12 @@ def evaluate_command(
             typer.echo(f"failed: {error}" if error else f"{y:.12g}")
     if any(error for _, error in rows):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _value(objective: Objective, x: Array) -> tuple[float, str | None]:
+    """As a run takes it: what is not finite has failed."""
+    y, error = evaluate_once(objective, x)
+    return y, error or (None if math.isfinite(y) else f"the value is {y}")
 
 
 def _config(given: dict[str, Any], file: Path | None) -> RunConfig:
@@ -73,9 +81,9 @@ def read_points(file: Path, D: int) -> Array:
     """(n, D) the points of a CSV file, with or without a first line of names; ConfigError with the line."""
     points: list[Array] = []
     try:
-        with file.open(encoding="utf-8", newline="") as text:
+        with file.open(encoding="utf-8-sig", newline="") as text:
             for number, row in enumerate(csv.reader(text), start=1):
-                if not row or (number == 1 and not any(_is_number(cell) for cell in row)):
+                if not row or (number == 1 and _is_header(row)):
                     continue
                 points.append(_point(row, D, f"{file}, line {number}"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -93,6 +101,11 @@ def _point(row: list[str], D: int, where: str) -> Array:
     if wrong:
         raise ConfigError(f"{where}: {must('a coordinate', 'a number from -1 to 1', wrong[0])}")
     return np.array([float(cell) for cell in row])
+
+
+def _is_header(row: list[str]) -> bool:
+    """Whether it is a line of names: nothing in it is a number, nor a row of them put apart otherwise."""
+    return not any(_is_number(part) for cell in row for part in re.split(r"[;\s]", cell))
 
 
 def _is_number(cell: str) -> bool:

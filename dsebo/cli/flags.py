@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,7 +15,7 @@ import typer
 
 from dsebo.config import METHODS, RunConfig, parse_flat
 from dsebo.objectives.fields import ConfigError, FieldSpec, must, whole_number
-from dsebo.objectives.own import Source, offer
+from dsebo.objectives.own import Source, offer, offered
 from dsebo.parsing import config_flags, read_value
 from dsebo.runs.machine import use_kept_pace
 from dsebo.store.store import Store
@@ -52,6 +53,12 @@ Timeout = Annotated[
         help="Seconds after which an evaluation has failed; takes a process.",
         rich_help_panel=_OWN,
     ),
+]
+Function = Annotated[
+    str | None, typer.Option("--function", help="Its file and name: my_problem.py:f.", rich_help_panel=_OWN)
+]
+Size = Annotated[
+    str | None, typer.Option("--D", help="How many variables it has.", metavar="WHOLE", rich_help_panel=_OWN)
 ]
 OF_FUNCTION = {"bounds": Bounds, "workers": Workers, "timeout": Timeout}
 RUN_IDS = typer.Argument(metavar="ID...", help="Ids of runs, or their first characters.")
@@ -106,6 +113,30 @@ def _with_own(given: dict[str, Any], called: dict[str, Any]) -> dict[str, Any]:
         return given
     D = given.pop("D", None)
     return {**given, "function": offer_function(place, D, **called)}
+
+
+def offer_again(
+    place: str | None, D: str | None, bounds: str | None, workers: int | None, timeout: float | None
+) -> None:
+    """The function that a stored run is of, where the command names its file."""
+    called = {"bounds": bounds, "workers": workers, "timeout": timeout}
+    if place is not None and not is_place(place):
+        raise ConfigError(must("function", "a file and a name in it, such as my_problem.py:f", place))
+    if place is None and D is not None:
+        raise ConfigError("--D is for a function of one's own, such as my_problem.py:f.")
+    _with_own({"function": place or "", **({} if D is None else {"D": D})}, called)
+
+
+def flags_of_function(config: RunConfig) -> str:
+    """What another command needs to know of a function of one's own; nothing of any other."""
+    known = offered().get(config.objective.name) if config.objective.kind == "own" else None
+    if known is None:
+        return ""
+    source = known.source
+    parts: list[str] = ["--function", source.place]
+    parts += [] if source.bounds is None else [f"--bounds={source.bounds[0]:g},{source.bounds[1]:g}"]
+    parts += [] if source.D is None else ["--D", str(source.D)]
+    return " " + shlex.join(parts)
 
 
 def is_place(text: str) -> bool:

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from dsebo.cli.flags import AsJson, ConfigFile, Db, Keep, Method, Name, RunId, Yes, open_store, read_config
+from dsebo.cli.flags import (
+    AsJson,
+    Bounds,
+    ConfigFile,
+    Db,
+    Function,
+    Keep,
+    Method,
+    Name,
+    RunId,
+    Size,
+    Timeout,
+    Workers,
+    Yes,
+    flags_of_function,
+    offer_again,
+    open_store,
+    read_config,
+)
 from dsebo.cli.output import EXIT_FAILED, EXIT_INTERRUPTED, ask_before, refuse, watch
 from dsebo.config import RunConfig, predict
 from dsebo.parsing import read_settings
@@ -51,7 +70,11 @@ def run_command(
         _check_limits(opened, settings, settings.budget)
         behind = None if ghost is None else opened.get_run(ghost).id
         _say_before(settings, settings.budget, yes)
-        watch(stored_run(settings, opened, name, ghost=behind, on_id=_say_id), settings, as_json)
+        watch(
+            stored_run(settings, opened, name, ghost=behind, on_id=partial(_say_id, config=settings)),
+            settings,
+            as_json,
+        )
 
 
 def _say_before(config: RunConfig, budget: int, yes: bool) -> None:
@@ -62,7 +85,9 @@ def _say_before(config: RunConfig, budget: int, yes: bool) -> None:
         typer.echo(f"Note: {warning}", err=True)
     cost = predict(config, budget)
     time_span = f"{cost.seconds:.2g} s" if cost.seconds < 60 else duration(cost.seconds)
-    about = f"about {time_span} of one core, {cost.memory_bytes / 1e6:.0f} MB beside the program's own"
+    besides = ", besides what the function itself takes" if config.objective.kind == "own" else ""
+    memory = f"{cost.memory_bytes / 1e6:.0f} MB beside the program's own"
+    about = f"about {time_span} of one core{besides}, {memory}"
     typer.echo(f"Predicted: {about}.", err=True)
     ask_before(why_ask(cost.seconds, cost.memory_bytes), yes)
 
@@ -74,8 +99,14 @@ def resume_command(
     every: Annotated[bool, typer.Option("--all", help="All that were at work, as after a crash.")] = False,
     as_json: AsJson = False,
     db: Db = None,
+    function: Function = None,
+    bounds: Bounds = None,
+    D: Size = None,
+    workers: Workers = None,
+    timeout: Timeout = None,
 ) -> None:
     """Carry an interrupted run on, to the same history as if nothing had happened."""
+    offer_again(function, D, bounds, workers, timeout)
     if (run_id is None) != every or (every and as_json):
         refuse("resume needs the ID of a run, or --all, which has no --json.")
     with open_store(db) as store:
@@ -88,7 +119,7 @@ def resume_command(
             watch(resumed_run(store, row.id), config, as_json, lambda: _conclusion(store, row.id))
         except typer.Exit as ended:
             if ended.exit_code == EXIT_INTERRUPTED:
-                _say_id(row.id)
+                _say_id(row.id, config)
             raise
 
 
@@ -107,8 +138,14 @@ def fork_command(
     as_json: AsJson = False,
     yes: Yes = False,
     db: Db = None,
+    function: Function = None,
+    bounds: Bounds = None,
+    D: Size = None,
+    workers: Workers = None,
+    timeout: Timeout = None,
 ) -> None:
     """Fork a run at a convergence: the same history up to there, then another decision or setting."""
+    offer_again(function, D, bounds, workers, timeout)
     settings = {name: value for text in changes or () for name, value in read_settings(text).items()}
     with open_store(db) as store:
         fork = plan_fork(store, run_id, at, decide, settings, budget)
@@ -119,7 +156,7 @@ def fork_command(
 
         def say_id(run_id: str) -> None:
             ids.append(run_id)
-            _say_id(run_id)
+            _say_id(run_id, config)
 
         events = forked_run(fork, store, name, on_id=say_id)
         watch(events, config, as_json, lambda: _conclusion(store, ids[0]))
@@ -161,8 +198,9 @@ def _conclusion(store: Store, run_id: str) -> str:
     return read_run(store, run_id).conclusion
 
 
-def _say_id(run_id: str) -> None:
-    typer.echo(f"Run {run_id}; if interrupted, dsebo resume {run_id[:8]} carries it on.", err=True)
+def _say_id(run_id: str, config: RunConfig) -> None:
+    command = f"dsebo resume {run_id[:8]}{flags_of_function(config)}"
+    typer.echo(f"Run {run_id}; if interrupted, {command} carries it on.", err=True)
 
 
 def _check_limits(store: Store, config: RunConfig, budget: int, done: int = 0) -> None:

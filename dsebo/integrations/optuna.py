@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import threading
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,6 +30,7 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError("DseboSampler needs Optuna: pip install 'dsebo[optuna]'.") from None
 
 KEY = "dsebo"  # of a trial's system attributes
+_ASKING = threading.Lock()  # threads of one study: each sees the points of those before it
 Numeric = FloatDistribution | IntDistribution
 Space = dict[str, BaseDistribution]
 
@@ -84,6 +86,10 @@ class DseboSampler(BaseSampler):
 
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: Space) -> dict[str, Any]:
         """The next point of DSEBO, from what the storage holds."""
+        with _ASKING:
+            return self._sample(study, trial, search_space)
+
+    def _sample(self, study: Study, trial: FrozenTrial, search_space: Space) -> dict[str, Any]:
         self._raise_error_if_multi_objective(study)
         space = {name: param for name, param in search_space.items() if isinstance(param, Numeric)}
         if not space:

@@ -95,10 +95,10 @@ class RunData:
         last = {"t": self.t, "best": self.best, "d": self._last("d"), **self._told()}
         floor = self.evaluations["floor"].iloc[-1] if "floor" in self.evaluations else None
         reachable = {} if pd.isna(floor) or last["d"] is None else {int(last["d"]): float(floor)}
-        row, failed = self.row, int(self.evaluations["failed"].sum())
+        row, failures = self.row, list(self.evaluations.loc[self.evaluations["failed"], "error"])
         return conclude_run(
             ending_of(
-                row.config, last, self.changes, row.at_centre, row.minimum, row.budget, reachable, failed
+                row.config, last, self.changes, row.at_centre, row.minimum, row.budget, reachable, failures
             )
         )
 

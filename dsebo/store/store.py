@@ -44,7 +44,7 @@ INCIDENT_SECONDS = 86_400.0  # that one is told of
 Array = np.ndarray
 
 _SECONDS = ("seconds", "seconds_fit", "seconds_acq", "seconds_eval")
-_EVALUATION = ("t", "y", "best", "d", "T", "since_gain", "failed", *_SECONDS)
+_EVALUATION = ("t", "y", "best", "d", "T", "since_gain", "failed", *_SECONDS, "error")
 _SELECT_AFTER = (  # built once: it is asked for every second by every open page
     select(*(schema.evaluation.c[name] for name in _EVALUATION))
     .where(schema.evaluation.c.run_id == bindparam("run"))
@@ -52,7 +52,7 @@ _SELECT_AFTER = (  # built once: it is asked for every second by every open page
     .order_by(schema.evaluation.c.t)
 )
 _log = logging.getLogger(__name__)
-_DTYPES = {"t": np.int64, "failed": np.bool_}
+_DTYPES: dict[str, Any] = {"t": np.int64, "failed": np.bool_, "error": object}
 _WHOLE = ("d", "T", "since_gain")
 
 
@@ -291,7 +291,7 @@ def id_from(connection: Connection, ids: Select[tuple[str]], prefix: str, thing:
 
 
 def _column(name: str, values: Sequence[Any]) -> Array:
-    """A column of numbers; whole ones stay whole unless one is missing (then NaN)."""
+    """A column, of numbers mostly; whole ones stay whole unless one is missing (then NaN)."""
     if name in _DTYPES:
         return np.array(values, dtype=_DTYPES[name])
     if name in _WHOLE and None not in values:

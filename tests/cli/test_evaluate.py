@@ -65,3 +65,28 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, words: s
     file.write_text(text)
     shown = " ".join(call(*SMALL, "--at", str(file), code=2).output.split())
     assert words in shown
+
+
+def test_a_file_as_excel_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_bytes(b"\xef\xbb\xbf0.1\r\n0.2\r\n")
+    given = ["--function", "sphere", "--D", "1", "--d-e", "1", "--at", str(file), "--json"]
+    assert len(json.loads(call(*given).stdout)) == 2
+    file.write_text("0.1;0.2\n")
+    refused = call("--function", "sphere", "--D", "2", "--d-e", "1", "--at", str(file), code=2)
+    assert "line 1: a point must have 2 columns" in " ".join(refused.output.split())
+
+
+def test_a_value_that_is_not_finite_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "far.py").write_text("def f(x):\n    return float('inf')\n")
+    given = [
+        "--function",
+        f"{tmp_path / 'far.py'}:f",
+        "--bounds=0,1",
+        "--D",
+        "2",
+        "--constant",
+        "0",
+        "--json",
+    ]
+    assert json.loads(call(*given, code=1).stdout) == [{"y": None, "error": "the value is inf"}]

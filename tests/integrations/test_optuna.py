@@ -91,3 +91,10 @@ def test_without_optuna_the_extra_is_named() -> None:
     code = "import sys; sys.modules['optuna'] = None; import dsebo.integrations.optuna"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stderr.splitlines()[-1].endswith("DseboSampler needs Optuna: pip install 'dsebo[optuna]'.")
+
+
+def test_threads_of_one_study_get_points_of_their_own() -> None:
+    space = {name: optuna.distributions.FloatDistribution(-1.0, 1.0) for name in ("a", "b", "c")}
+    study = optuna.create_study(sampler=DseboSampler(budget=12, seed=1, search_space=space))
+    study.optimize(lambda trial: sum(trial.suggest_float(n, -1, 1) ** 2 for n in space), 12, n_jobs=4)
+    assert len({tuple(trial.params.values()) for trial in study.trials}) == 12

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from dsebo import Problem, RunConfig, minimize
 from dsebo.cli import app
+from dsebo.cli.output import EXIT_INTERRUPTED
 from dsebo.config import config_hash, parse_flat
 from dsebo.runs.manager import RunManager
 from dsebo.settings import Settings
@@ -48,6 +51,25 @@ def dies(x):
 
 def prints(x):
     print("evaluating", flush=True)
+    return float(x[0])
+
+def leaves(x):
+    import subprocess
+    import sys
+    started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(617)"])
+    with open(__file__ + ".started", "a") as file:
+        print(started.pid, file=file)
+    started.wait()
+    return 0.0
+
+def stops(x):
+    if not os.path.exists(__file__ + ".go"):
+        raise KeyboardInterrupt
+    return float(x[0])
+
+def exits(x):
+    if x[0] > 0:
+        raise SystemExit("enough of it")
     return float(x[0])
 
 number = 3
@@ -253,3 +275,77 @@ def test_problems_say_what_is_wrong_with_them() -> None:
         Problem(sum, [(1, 0)])
     with pytest.raises(ConfigError, match="bounds must be"):
         minimize(lambda x: 0.0)
+
+
+def test_what_a_function_started_ends_with_its_time_out(file: Path) -> None:
+    given = [*flags(file, "leaves"), *SHORT, "--timeout", "1", "--budget", "2"]
+    assert all(row["failed"] for row in evaluations(call("run", *given, code=1).stdout))
+    for started in Path(f"{file}.started").read_text().split():
+        ended = Path("/proc") / started / "stat"
+        assert not ended.exists() or ended.read_text().rpartition(") ")[2].startswith("Z")
+
+
+def test_a_function_that_exits_has_failed_and_the_run_goes_on(file: Path) -> None:
+    rows = evaluations(call("run", *flags(file, "exits"), *SHORT).stdout)
+    assert len(rows) == 8
+    assert {row["error"] for row in rows if row["failed"]} == {"SystemExit: enough of it"}
+
+
+def test_why_an_evaluation_failed_is_said_at_the_end(file: Path, tmp_path: Path) -> None:
+    given = ["--method", "random", "--budget", "8", "--db", str(tmp_path / "runs.db")]
+    shown = call("run", *flags(file, "raises"), *given).output
+    assert "The last reason: ValueError: no value here." in " ".join(shown.split())
+    with closing(Store.open(str(tmp_path / "runs.db"))) as store:
+        (row,) = store.list_runs()
+        frame = store.evaluations(row.id)
+    assert set(frame.loc[frame["failed"], "error"]) == {"ValueError: no value here"}
+    assert frame.loc[~frame["failed"], "error"].isna().all()
+
+
+def test_a_stored_run_goes_on_where_its_file_is_named(file: Path, tmp_path: Path) -> None:
+    db = str(tmp_path / "runs.db")
+    given = ["--method", "random", "--budget", "4", "--db", db]
+    shown = call("run", *flags(file, "stops"), *given, code=EXIT_INTERRUPTED).output
+    Path(f"{file}.go").touch()
+    command = re.findall(r"dsebo (resume .*) carries", shown)[0]
+    run_id = command.split()[1]
+    assert shlex.split(command)[2:] == ["--function", f"{file}:stops", "--bounds=-5,10", "--D", "6"]
+    own._offered = None
+    own.os.environ[own.VARIABLE] = ""
+    assert "start dsebo with its file" in call("resume", run_id, "--db", db, code=2).output
+    assert "4/4" in call(*shlex.split(command), "--db", db).output
+    assert "--D is for a function" in call("resume", run_id, "--D", "3", "--db", db, code=2).output
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"minimum": "abc"}, "minimum must be a finite number"),
+        ({"minimum": float("nan")}, "minimum must be a finite number"),
+        ({"name": 5}, "name must be a text"),
+        ({"names": ["a", "a"]}, "names must be all different"),
+    ],
+)
+def test_a_problem_that_cannot_be_is_refused_at_once(more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Problem(lambda x: 0.0, [(0.0, 1.0)] * 2, **more)
+
+
+def test_bounds_of_a_problem_are_not_given_again(file: Path) -> None:
+    for given, flag in ((["--bounds=0,1"], "--bounds"), (["--D", "3"], "--D")):
+        shown = call("run", "--function", f"{file}:problem", *given, *SHORT, code=2).output
+        assert f"leave out {flag}" in " ".join(shown.split())
+
+
+def test_the_best_point_has_the_names_of_its_variables() -> None:
+    problem = Problem(lambda x: float(x.sum()), [(0.0, 1.0)] * 2, names=["mass", "speed"])
+    found = minimize(problem, budget=3, method="random")
+    assert found.x is not None
+    assert found.named == {"mass": found.x[0], "speed": found.x[1]}
+    assert list(minimize(problem.f, problem.bounds, budget=2, method="random").named) == ["x1", "x2"]
+
+
+def test_a_scalar_of_torch_is_a_number() -> None:
+    import torch
+
+    assert as_number(torch.tensor(2.5)) == 2.5
