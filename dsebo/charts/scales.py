@@ -43,6 +43,11 @@ def default_scale(minimum: float | None) -> Scale:
     return "linear" if minimum is not None and minimum < 0 else "log"
 
 
+def scales_from(usual: Scale) -> tuple[Scale, ...]:
+    """Those that can be drawn where this is the usual one: where it is not log, no logarithm exists."""
+    return SCALES if usual == "log" else tuple(scale for scale in SCALES if scale != "log")
+
+
 def place(scale: Scale, values: Array) -> Array:
     """Where values stand on the axis. Plotly takes the logarithm of a log axis itself."""
     if scale == "symlog":
