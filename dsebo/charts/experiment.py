@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from textwrap import wrap
 from typing import Any, Literal
 
 import numpy as np
@@ -77,6 +78,7 @@ HEIGHT, HEAD, FOOT = 320, 44, 56  # px
 TITLE = "Final value, lower is better"
 WIDE, NARROW = 3, 1  # functions side by side, each with axes of its own; a phone has the second
 GAP, BELOW = 0.14, 84  # share of the width, and px of the height, between two of them
+IN_GAP = 14  # letters of a line's name that fit between two of them
 JITTER = 0.012  # share of the axis by which seeds stand beside the line
 ONE_PLACE = ValueAxis("", [""], False, False)  # where only functions vary
 
@@ -125,7 +127,7 @@ def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[st
         bottom = top - HEIGHT / inside
         layout |= response.axes((left, left + width), (bottom, top))
         notes.append(theme.heading(response.title, top) | {"x": left})
-        notes += response.names(left + width)
+        notes += response.names(left + width, column < columns - 1)
         if column == 0:
             notes.append(theme.axis_name("final value F(x)", (bottom + top) / 2))
     layout["annotations"] = notes
@@ -173,11 +175,16 @@ class _Response:
             ),
         }
 
-    def names(self, right: float) -> list[dict[str, Any]]:
-        """Of the grey lines, beside their right end."""
-        last = [(name, float(values[-1])) for name, _, values in self.grey]
+    def names(self, right: float, in_gap: bool) -> list[dict[str, Any]]:
+        """Of the grey lines, beside their right end; broken where the next function stands there."""
+        last = [(f"{name} {number(values[-1])}", float(values[-1])) for name, _, values in self.grey]
         return [
-            theme.beside(f"{name} {number(value)}", self.y_name, scales.position(self.scale, value), right)
+            theme.beside(
+                "<br>".join(wrap(name, IN_GAP)) if in_gap else name,
+                self.y_name,
+                scales.position(self.scale, value),
+                right,
+            )
             for name, value in last
         ]
 

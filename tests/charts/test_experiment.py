@@ -97,6 +97,15 @@ def test_cells_of_two_tasks_have_each_its_own_lines_and_no_shared_one() -> None:
     assert any("constant λ 2.484" in text.replace("<br>", " ") for text in texts(one))
 
 
+def test_long_names_of_lines_are_broken_between_two_functions() -> None:
+    tasks = ["lasso-hard", "lasso-high"]
+    frame = progress({(task,): [9.0, 3.0] for task in tasks}, ("function",), minimum=None, centre=None)
+    figure = response_figure(frame, ["function"], of_task=lines_of_task(sweep_of(tasks[0], function=tasks)))
+    beside = [note.text for note in figure.layout.annotations if note.name == "beside"]
+    assert ["<br>" in text for text in beside] == [True, True, False, False]
+    assert beside[0] == "best constant<br>λ 2.329"
+
+
 def test_the_final_value_has_no_line_that_only_some_cells_have() -> None:
     frame = progress({(1,): [2.0, 3.0], (8,): [4.0, 5.0]})
     figure = response_figure(frame, ["beta"], of_task={0: {"best of 500 random": 1.0}, 1: {}})
