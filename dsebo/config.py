@@ -175,7 +175,7 @@ class RunConfig(Frozen):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            raise ConfigError(explain(error, _parts_of(given))) from None
+            raise ConfigError(explain(error, *_parts_of(given))) from None
 
     def with_seed(self, seed: int) -> RunConfig:
         """The same run from another seed."""
@@ -405,12 +405,13 @@ def _as_dict(part: Any) -> Any:
     return part.model_dump(exclude_unset=True) if isinstance(part, Frozen) else part
 
 
-def _parts_of(given: Any) -> dict[str, type[Frozen]]:
-    """The classes that a config would be of, as far as it can be told."""
+def _parts_of(given: Any) -> tuple[dict[str, type[Frozen]], dict[str, str]]:
+    """(the classes that a config would be of, the name of its objective), as far as it can be told."""
     parts = given if isinstance(given, dict) else {}
     tags = []
     for part, tag in (("objective", "name"), ("optimizer", "method")):
         fields = _as_dict(parts.get(part))
         tags.append(fields.get(tag) if isinstance(fields, dict) else None)
     function, method = (tag if isinstance(tag, str) else None for tag in tags)
-    return config_parts(method if method in KNOWN else METHOD, function if function in names() else FUNCTION)
+    known = function if function in names() else FUNCTION
+    return config_parts(method if method in KNOWN else METHOD, known), {"objective": known}

@@ -62,6 +62,11 @@ class Objective(ABC):
         """Why `minimum` is None, in words; empty where it is known."""
         return "" if self.minimum is not None else f"The minimum of {self.name} is not known."
 
+    @property
+    def gradient_note(self) -> str:
+        """Whether it has gradients, in words."""
+        return "Has gradients." if self.differentiable else "No gradients: the floor does not apply."
+
     @abstractmethod
     def evaluate(self, x: Tensor) -> Tensor:
         """The values at x.

@@ -205,17 +205,22 @@ def tagged_union(tag: str, members: Mapping[str, type[BaseModel]]) -> Any:
     return Annotated[union, Field(discriminator=tag)] if len(members) > 1 else union
 
 
-def explain(error: ValidationError, models: Mapping[str, type[BaseModel]]) -> str:
+def explain(
+    error: ValidationError, models: Mapping[str, type[BaseModel]], names: Mapping[str, str] | None = None
+) -> str:
     """A pydantic error in a sentence for each field: its name, what it must be and what it got.
 
     Args:
         error: What pydantic raised.
         models: The config class of each part, by the part's name; "" is the whole.
+        names: What people call a part, where its fields depend on that.
     """
-    return " ".join(_sentence(dict(problem), models) for problem in error.errors())
+    return " ".join(_sentence(dict(problem), models, names or {}) for problem in error.errors())
 
 
-def _sentence(problem: dict[str, Any], models: Mapping[str, type[BaseModel]]) -> str:
+def _sentence(
+    problem: dict[str, Any], models: Mapping[str, type[BaseModel]], names: Mapping[str, str]
+) -> str:
     place = [str(step) for step in problem["loc"]]
     part = place[0] if place and place[0] in models else ""
     name = place[-1] if place else ""
@@ -225,6 +230,9 @@ def _sentence(problem: dict[str, Any], models: Mapping[str, type[BaseModel]]) ->
     if problem["type"] == "extra_forbidden":
         near = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
+        if part in names:
+            fixed = ": it is fixed" if hasattr(models[part], name) else ""
+            return f"{names[part]} has no setting {name}{fixed}.{hint}"
         return f"{name} is not a field of {part or 'the config'}.{hint}"
     if problem["type"] == "missing":
         return f"{name} is missing: {known[name].allowed if name in known else 'it is needed'}."

@@ -57,7 +57,10 @@ class MslrConfig(ObjectiveConfig):
     @classmethod
     def description(cls, name: str) -> str:
         """What it is, and what its rows are."""
-        return "136 features of a document with a high predicted relevance. MSLR-style, on a synthetic set."
+        path = named_file()
+        genuine = f", or with rows = genuine on those of {path.name}" if path and path.is_file() else ""
+        about = "136 features of a document with a high predicted relevance."
+        return f"{about} MSLR-style, on a synthetic set{genuine}."
 
     @classmethod
     def complete(cls, given: dict[str, Any]) -> dict[str, Any]:

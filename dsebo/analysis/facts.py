@@ -30,6 +30,7 @@ class Facts:
     at_centre: float | None
     minimum: float | None
     minimum_note: str
+    gradient_note: str
 
 
 def facts(config: RunConfig) -> Facts:
@@ -48,6 +49,7 @@ def facts(config: RunConfig) -> Facts:
         at_centre=centre,
         minimum=minimum,
         minimum_note=note,
+        gradient_note=config.objective.build().gradient_note,
     )
 
 

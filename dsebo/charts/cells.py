@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dsebo.charts.curves import Curves, abreast
-from dsebo.charts.scales import Array
+from dsebo.charts.scales import Array, task_lines
 from dsebo.experiments.findings import finished
+from dsebo.experiments.spec import ExperimentSpec
 from dsebo.text import NAMED, is_number, part, symbol, value_label
 
 FUNCTION = "function"
@@ -27,6 +28,7 @@ COLUMNS = {
     "at_centre": "Centre",
     "minimum": "F*",
 }
+OfTask = Mapping[int, Mapping[str, float]]  # by cell: what a real task is read against besides its centre
 LOG_FROM = 10.0  # the ratio of the largest to the least value from which an axis is logarithmic
 
 
@@ -73,6 +75,12 @@ def known(values: Any) -> float | None:
     """The one value that all rows share, where it is known; None where they differ or have none."""
     there = pd.to_numeric(values).dropna().unique()
     return float(there[0]) if len(there) == 1 else None
+
+
+def lines_of_task(spec: ExperimentSpec) -> OfTask:
+    """Of each cell, as the objective may differ between them."""
+    objectives = [config.objective.model_dump(mode="json") for config in spec.first_configs()]
+    return {cell: task_lines([objective]) for cell, objective in enumerate(objectives)}
 
 
 @dataclass(frozen=True)
@@ -151,6 +159,13 @@ class CellCurves:
     planned: int
     minimum: float | None
     at_centre: float | None
+    of_task: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def grey(self) -> dict[str, float]:
+        """The values that its curves are read against, by their names: those that are known."""
+        both = {"centre": self.at_centre, **self.of_task, "F*": self.minimum}
+        return {name: value for name, value in both.items() if value is not None}
 
     @property
     def title(self) -> str:
@@ -160,7 +175,9 @@ class CellCurves:
         return f"<b>{self.label}</b> (n = {n}{planned})"
 
 
-def cell_curves(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves]) -> list[CellCurves]:
+def cell_curves(
+    frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, Curves], of_task: OfTask | None = None
+) -> list[CellCurves]:
     """The cells in their order; `curves` has those of each finished run, by its id."""
     named = labels(frame, axes)
     return [
@@ -171,6 +188,7 @@ def cell_curves(frame: pd.DataFrame, axes: Sequence[str], curves: Mapping[str, C
             len(rows),
             known(rows["minimum"]),
             known(rows["at_centre"]),
+            (of_task or {}).get(int(rows["cell"].iloc[0]), {}),
         )
         for _, rows in frame.groupby("cell", sort=False)
     ]

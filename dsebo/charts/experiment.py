@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from textwrap import wrap
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from dsebo.charts import scales, theme
 from dsebo.charts.cells import (
     FUNCTION,
     Block,
+    OfTask,
     ValueAxis,
     blocks,
     cell_curves,
@@ -25,10 +27,9 @@ from dsebo.charts.cells import (
     value_axis,
 )
 from dsebo.charts.curves import SYMBOLS, Curves, curves_figure
-from dsebo.charts.scales import Array, References, Scale, fitting, reference_curve, task_lines
+from dsebo.charts.scales import Array, References, Scale, fitting, reference_curve, shared_lines
 from dsebo.charts.theme import Sketch, Style
 from dsebo.experiments.findings import finished
-from dsebo.experiments.spec import ExperimentSpec
 from dsebo.runs.data import RunData
 from dsebo.text import number, part, symbol, value_label
 
@@ -57,24 +58,18 @@ def overlay_figure(
     kind: BandKind = "median",
     scale: Scale = "log",
     singles: bool = False,
-    of_task: Mapping[str, float] | None = None,
+    of_task: OfTask | None = None,
 ) -> go.Figure:
-    """All cells of one function in one chart; `of_task`: further grey lines, by their names."""
-    cells = cell_curves(frame, axes, curves)
+    """All cells of one function in one chart, with the lines of their task that all of them share."""
+    cells = cell_curves(frame, axes, curves, of_task)
     styles = theme.styles_for({cell.label: cell.values for cell in cells})
     groups = {cell.label: cell.curves for cell in cells if cell.curves}
-    lines = References(known(frame["minimum"]), known(frame["at_centre"]), of_task=of_task or {})
+    of_all = shared_lines([cell.of_task for cell in cells])
+    lines = References(known(frame["minimum"]), known(frame["at_centre"]), of_task=of_all)
     scale = fitting(scale, lines.minimum, np.empty(0))
     return curves_figure(
         groups, kind, scale, styles=styles, lines=lines, singles=singles, file="dsebo-experiment-curves"
     )
-
-
-def lines_of_task(spec: ExperimentSpec, frame: pd.DataFrame) -> dict[str, float]:
-    """What curves of these cells are read against besides the centre, where all are of one task."""
-    configs = spec.first_configs()
-    objectives = [configs[cell].objective.model_dump(mode="json") for cell in frame["cell"].unique()]
-    return task_lines(objectives)
 
 
 # --- response: the final value against what varies ---
@@ -83,23 +78,29 @@ HEIGHT, HEAD, FOOT = 320, 44, 56  # px
 TITLE = "Final value, lower is better"
 WIDE, NARROW = 3, 1  # functions side by side, each with axes of its own; a phone has the second
 GAP, BELOW = 0.14, 84  # share of the width, and px of the height, between two of them
+IN_GAP = 14  # letters of a line's name that fit between two of them
 JITTER = 0.012  # share of the axis by which seeds stand beside the line
 ONE_PLACE = ValueAxis("", [""], False, False)  # where only functions vary
 
 
 def response_figure(
-    frame: pd.DataFrame, axes: Sequence[str], kind: BandKind = "median", scale: Scale = "log"
+    frame: pd.DataFrame,
+    axes: Sequence[str],
+    kind: BandKind = "median",
+    scale: Scale = "log",
+    of_task: OfTask | None = None,
 ) -> go.Figure:
     """The final value of every cell over the swept value; each function on an axis of its own.
 
     The line is the median with quartiles, or the mean ± std; each seed is a faint dot. Of two axes
     the first is across, the second tells the lines apart. The grey lines are the value at the
-    box's centre and F*.
+    box's centre, F*, and what else a task is read against, where it changes along the first only.
     """
     inner = inner_axes(axes)
     parts = blocks(frame, axes)
     lines = frame[inner[1]].nunique() if len(inner) == 2 else 0
-    responses = [_Response(index, block, inner, kind, scale) for index, block in enumerate(parts)]
+    lines_of = of_task or {}
+    responses = [_Response(index, block, inner, kind, scale, lines_of) for index, block in enumerate(parts)]
     layout = _layout(responses, lines, min(WIDE, len(parts)))
     layout["meta"] = {"file": "dsebo-experiment-response", "save": True}
     if len(parts) > 1:
@@ -126,7 +127,7 @@ def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[st
         bottom = top - HEIGHT / inside
         layout |= response.axes((left, left + width), (bottom, top))
         notes.append(theme.heading(response.title, top) | {"x": left})
-        notes += response.names(left + width)
+        notes += response.names(left + width, column < columns - 1)
         if column == 0:
             notes.append(theme.axis_name("final value F(x)", (bottom + top) / 2))
     layout["annotations"] = notes
@@ -137,17 +138,23 @@ def _layout(responses: Sequence[_Response], lines: int, columns: int) -> dict[st
 class _Response:
     """One function's part of the figure."""
 
-    def __init__(self, index: int, block: Block, inner: Sequence[str], kind: BandKind, scale: Scale) -> None:
+    def __init__(
+        self, index: int, block: Block, inner: Sequence[str], kind: BandKind, scale: Scale, of_task: OfTask
+    ) -> None:
         self.block, self.kind = block, kind
         after = "" if index == 0 else str(index + 1)
         self.x_name, self.y_name, self.first = f"x{after}", f"y{after}", index == 0
         self.done = finished(block.rows)
         self.table = cell_table(block.rows, inner)
+        each = [of_task.get(cell, {}) for cell in self.table["cell"]]
+        named = [name for name in each[0] if all(name in lines for lines in each)]
+        self.table = self.table.assign(**{name: [lines[name] for lines in each] for name in named})
+        self.references = {"at_centre": "centre", **{name: name for name in named}, "minimum": "F*"}
         self.across = value_axis(block.rows, inner[0]) if inner else ONE_PLACE
         self.second = inner[1] if len(inner) == 2 else None
         values = self.done["best"].to_numpy(dtype=float)
         self.scale = fitting(scale, known(block.rows["minimum"]), values)
-        grey = self.table[["minimum", "at_centre"]].to_numpy(dtype=float).ravel()
+        grey = self.table[list(self.references)].to_numpy(dtype=float).ravel()
         self.between = scales.span(self.scale, np.concatenate([values, grey]), 0.1)
 
     @property
@@ -168,11 +175,16 @@ class _Response:
             ),
         }
 
-    def names(self, right: float) -> list[dict[str, Any]]:
-        """Of the grey lines, beside their right end."""
-        last = [(name, float(values[-1])) for name, _, values in self.grey]
+    def names(self, right: float, in_gap: bool) -> list[dict[str, Any]]:
+        """Of the grey lines, beside their right end; broken where the next function stands there."""
+        last = [(f"{name} {number(values[-1])}", float(values[-1])) for name, _, values in self.grey]
         return [
-            theme.beside(f"{name} {number(value)}", self.y_name, scales.position(self.scale, value), right)
+            theme.beside(
+                "<br>".join(wrap(name, IN_GAP)) if in_gap else name,
+                self.y_name,
+                scales.position(self.scale, value),
+                right,
+            )
             for name, value in last
         ]
 
@@ -192,7 +204,7 @@ class _Response:
     def grey(self) -> list[tuple[str, Array, Array]]:
         """(name, places, values) of the references that are known; they may change along the axis."""
         lines = []
-        for column, name in (("at_centre", "centre"), ("minimum", "F*")):
+        for column, name in self.references.items():
             there = self.table[self.table[column].notna()]
             if self.scale == "log":
                 there = there[there[column] > 0]

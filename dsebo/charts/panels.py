@@ -18,9 +18,9 @@ import plotly.graph_objects as go
 
 from dsebo.analysis.curves import BandKind
 from dsebo.charts import scales, theme
-from dsebo.charts.cells import CellCurves, cell_curves, known
+from dsebo.charts.cells import CellCurves, OfTask, cell_curves, known
 from dsebo.charts.curves import Curves, draw_band, finite
-from dsebo.charts.scales import Array, Scale, fitting, reference_curve
+from dsebo.charts.scales import Array, Scale, fitting, reference_curve, shared_lines
 from dsebo.charts.theme import Sketch
 from dsebo.text import number
 
@@ -41,18 +41,19 @@ def panels_figure(
     kind: BandKind = "median",
     scale: Scale = "log",
     singles: bool = False,
+    of_task: OfTask | None = None,
 ) -> go.Figure:
     """A panel for each cell, all on the same axes: its best value, and its dimension under it."""
-    panels = cell_curves(frame, axes, curves)
+    panels = cell_curves(frame, axes, curves, of_task)
     shown = [curve for panel in panels for curve in panel.curves]
-    lines = [line for panel in panels for line in (panel.minimum, panel.at_centre) if line]
+    lines = [line for panel in panels for line in panel.grey.values() if line]
     values = np.concatenate([*(curve.best for curve in shown), lines, np.empty(0)])
     scale = fitting(scale, known(frame["minimum"]), values)
     shared = _Shared(
         scale=scale,
         between=scales.span(scale, values),
         longest=max([int(frame["budget"].max()), *(len(curve.best) for curve in shown)]),
-        lines=_common_lines(frame, scale, values),
+        lines=_common_lines(frame, panels, scale, values),
         dimensions=finite(np.concatenate([*(curve.d for curve in shown), np.empty(0)])),
     )
     columns = _columns(frame, axes)
@@ -66,11 +67,14 @@ def panels_figure(
     return sketch.figure()
 
 
-def _common_lines(frame: pd.DataFrame, scale: Scale, values: Array) -> list[tuple[float, str]]:
+def _common_lines(
+    frame: pd.DataFrame, panels: Sequence[CellCurves], scale: Scale, values: Array
+) -> list[tuple[float, str]]:
     """The grey lines that are on the axis and the same for all: named once, beside each row of panels."""
     low, high = scales.span(scale, values)
-    both = ((known(frame["at_centre"]), "centre"), (known(frame["minimum"]), "F*"))
-    there = [(value, name) for value, name in both if value is not None]
+    of_task = [(value, name) for name, value in shared_lines([panel.of_task for panel in panels]).items()]
+    all_of_them = ((known(frame["at_centre"]), "centre"), *of_task, (known(frame["minimum"]), "F*"))
+    there = [(value, name) for value, name in all_of_them if value is not None]
     return [(v, f"{name} {number(v)}") for v, name in there if low <= scales.position(scale, v) <= high]
 
 
@@ -234,8 +238,8 @@ def _draw(
     of_d = [curve.d for curve in panel.curves if np.isfinite(curve.d).any()]
     orange = (theme.ORANGE, "solid")
     draw_band(sketch, of_d, kind, shared.of_d[0], d, "d", orange, singles, x, legend=False)
-    for value, name in ((panel.at_centre, "centre"), (panel.minimum, "F*")):
+    for name, value in panel.grey.items():
         low, high = shared.between
-        if value is not None and low <= scales.position(shared.scale, value) <= high:
+        if low <= scales.position(shared.scale, value) <= high:
             ends = np.array([0.0, shared.longest * 1.02])
             reference_curve(sketch, ends, np.repeat(value, 2), name, shared.scale, (x, y))

@@ -43,6 +43,11 @@ def default_scale(minimum: float | None) -> Scale:
     return "linear" if minimum is not None and minimum < 0 else "log"
 
 
+def scales_from(usual: Scale) -> tuple[Scale, ...]:
+    """Those that can be drawn where this is the usual one: where it is not log, no logarithm exists."""
+    return SCALES if usual == "log" else tuple(scale for scale in SCALES if scale != "log")
+
+
 def place(scale: Scale, values: Array) -> Array:
     """Where values stand on the axis. Plotly takes the logarithm of a log axis itself."""
     if scale == "symlog":
@@ -162,9 +167,16 @@ NO_LINES = References()
 def task_lines(objectives: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The reference lines that all these objectives have, besides their centre."""
     kept = {json.dumps(objective, sort_keys=True): objective for objective in objectives}
-    if len(kept) != 1:
-        return {}
-    (objective,) = kept.values()
+    return shared_lines([_lines_of(objective) for objective in kept.values()])
+
+
+def shared_lines(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Those that have the same name and value in all: no other may stand in one chart for all."""
+    first = each[0] if each else {}
+    return {name: v for name, v in first.items() if all(lines.get(name) == v for lines in each)}
+
+
+def _lines_of(objective: Mapping[str, Any]) -> dict[str, float]:
     kind = KINDS.get(objective.get("kind", "embedded"))
     lines = {} if kind is None else kind.model_validate(objective).references()
     return {name: value for name, value in lines.items() if name != CENTRE}

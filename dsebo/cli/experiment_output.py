@@ -173,9 +173,10 @@ class RaceOutput(SweepOutput):
             _print(self._object(runs))
         else:
             centre, minimum = first_known(runs["at_centre"]), first_known(runs["minimum"])
-            known = "; F* is not known" if minimum is None else f"; F* = {number(minimum)}"
+            lines = [f"The centre of the box has {number(centre)}"] if centre is not None else []
+            lines.append("F* is not known" if minimum is None else f"F* = {number(minimum)}")
             seeds = count(len(self._experiment.spec.seeds), "seed")
-            reading = f"The centre of the box has {number(centre)}{known}. Means over {seeds}."
+            reading = f"{'; '.join(lines)}. Means over {seeds}."
             Console().print(self._table(runs), reading, sep="\n", highlight=False)
             for sentence in report(runs, self._experiment.spec.fields).texts:
                 typer.echo(sentence)

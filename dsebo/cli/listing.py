@@ -23,4 +23,6 @@ def functions_command() -> None:
     """List the functions, with what is known of each."""
     for kind in KINDS.values():
         for name in kind.names():
-            typer.echo(f"{name:12s} {kind.description(name)}".rstrip())
+            objective = kind.model_validate({"name": name}).build()
+            about = filter(None, (kind.description(name).rstrip("."), objective.gradient_note))
+            typer.echo(f"{name:12s} {'. '.join(about)}")

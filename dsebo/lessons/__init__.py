@@ -103,6 +103,12 @@ class Lesson:
         return expanded
 
     @property
+    def unavailable(self) -> str:
+        """Why its runs cannot be made here, in a sentence; those that are stored can be looked at."""
+        reasons = (run.config.unavailable() for run in self.runs if run.config is not None)
+        return next(filter(None, reasons), "")
+
+    @property
     def kind(self) -> Kind:
         """How one answers: by a choice or by a number."""
         return "number" if self.measure in NUMBERS else "choice"

@@ -11,10 +11,10 @@ from plotly.offline import get_plotlyjs
 
 from dsebo.analysis.curves import EVERYTHING
 from dsebo.charts import theme
-from dsebo.charts.cells import blocks, cell_table, inner_axes, readable
+from dsebo.charts.cells import blocks, cell_table, inner_axes, lines_of_task, readable
 from dsebo.charts.compare import common_scale, figure_of_groups, groups_of, table_of
 from dsebo.charts.curves import Curves, finished_curves
-from dsebo.charts.experiment import MOST_OVERLAID, heat_figure, lines_of_task, overlay_figure, response_figure
+from dsebo.charts.experiment import MOST_OVERLAID, heat_figure, overlay_figure, response_figure
 from dsebo.charts.explain import feed
 from dsebo.charts.panels import MOST_PANELS, TOO_MANY, panels_figure
 from dsebo.charts.parallel import FROM_AXES, parallel_figure
@@ -104,16 +104,15 @@ def _run(run: RunData, ghost: RunData | None) -> str:
 
 def _charts(spec: ExperimentSpec, frame: pd.DataFrame, curves: Mapping[str, Curves]) -> Iterator[str]:
     """Each as HTML, as on the page; a sentence where there is too much to draw."""
-    axes = spec.fields
+    axes, of_task = spec.fields, lines_of_task(spec)
     if spec.is_race:
-        of_task = lines_of_task(spec, frame)
         yield _figure(overlay_figure(frame, axes, curves, "mean", of_task=of_task))
         return
     if len(inner_axes(axes)) >= FROM_AXES:
         done = finished(frame)
         yield _figure(parallel_figure(done[list(axes)].to_dict("records"), axes, done["best"].to_list()))
     else:
-        yield _figure(response_figure(frame, axes))
+        yield _figure(response_figure(frame, axes, of_task=of_task))
     if len(axes) == 2:
         yield _figure(heat_figure(frame, axes))
     inner = inner_axes(axes) or list(axes)
@@ -122,11 +121,8 @@ def _charts(spec: ExperimentSpec, frame: pd.DataFrame, curves: Mapping[str, Curv
         if cells > MOST_PANELS:
             yield escape(f"{block.name}: {TOO_MANY}" if block.name else TOO_MANY)
             continue
-        if cells <= MOST_OVERLAID:
-            of_task = lines_of_task(spec, block.rows)
-            figure = overlay_figure(block.rows, inner, curves, of_task=of_task)
-        else:
-            figure = panels_figure(block.rows, inner, curves)
+        draw = overlay_figure if cells <= MOST_OVERLAID else panels_figure
+        figure = draw(block.rows, inner, curves, of_task=of_task)
         if block.name:
             figure.layout.title = {"text": block.name, "x": 0.5}
         yield _figure(figure)

@@ -88,9 +88,9 @@ def choose_band(key: str, default: BandKind = "mean", label: str = "") -> BandKi
     return chosen
 
 
-def choose_scale(key: str, default: Scale, label: str = "") -> Scale:
+def choose_scale(key: str, default: Scale, label: str = "", drawable: Sequence[Scale] = SCALES) -> Scale:
     """The value axis, as the reader wants it; without a label where it stands among others."""
-    chosen: Scale = segmented(label or "Value axis", SCALES, key, default, str.capitalize, bool(label))
+    chosen: Scale = segmented(label or "Value axis", drawable, key, default, str.capitalize, bool(label))
     return chosen
 
 

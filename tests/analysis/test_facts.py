@@ -22,3 +22,10 @@ def test_facts_where_they_do_not_apply() -> None:
     assert facts(parse_flat({"method": "random"})).first_step is None
     assert "out of its domain" in facts(parse_flat({"c": 6.0})).minimum_note
     assert facts(parse_flat({"D": 5_000_000})).at_centre is None
+
+
+def test_the_facts_say_whether_there_are_gradients() -> None:
+    assert facts(RunConfig()).gradient_note == "Has gradients."
+    for name in ("lasso-hard", "limo", "mslr"):
+        note = facts(parse_flat({"function": name})).gradient_note
+        assert note == "No gradients: the floor does not apply."

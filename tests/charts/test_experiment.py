@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from dsebo.charts import theme
+from dsebo.charts.cells import lines_of_task
 from dsebo.charts.curves import Curves
-from dsebo.charts.experiment import heat_figure, lines_of_task, overlay_figure, response_figure
+from dsebo.charts.experiment import heat_figure, overlay_figure, response_figure
 from dsebo.charts.grid import COLOURS, grid_figure
 from dsebo.charts.panels import panels_figure
 from dsebo.experiments.spec import ExperimentSpec
@@ -43,19 +44,72 @@ def test_the_overlay_has_a_curve_a_band_and_n_for_each_cell() -> None:
     assert figure.layout.legend.orientation == "h"
 
 
-def test_the_overlay_of_one_task_has_its_reference_lines() -> None:
-    base = {"objective": {"name": "lasso-hard"}, "optimizer": {"method": "dsebo"}, "budget": 20}
-    spec = ExperimentSpec.parse({"base": base, "axes": {"beta": [1, 8]}, "seeds": "1-2"})
+OF_LASSO = ["best constant λ", "best of 500 random"]
+
+
+def sweep_of(task: str, **axes: list[Any]) -> ExperimentSpec:
+    base = {"objective": {"name": task}, "optimizer": {"method": "dsebo"}, "budget": 20}
+    return ExperimentSpec.parse({"base": base, "axes": axes, "seeds": "1-2"})
+
+
+def grey_lines(figure: Any) -> dict[str, set[float]]:
+    """By their names: the values at which they are drawn, where they are traces."""
+    drawn: dict[str, set[float]] = {}
+    for trace in figure.data:
+        if trace.line.color == theme.GREY:
+            drawn.setdefault(trace.name, set()).update(float(value) for value in trace.customdata)
+    return drawn
+
+
+def test_every_chart_of_one_task_has_its_reference_lines() -> None:
+    of_task = lines_of_task(sweep_of("lasso-hard", beta=[1, 8]))
     frame = progress({(1,): [9.0, 3.0], (8,): [4.0, 5.0]}, minimum=None, centre=7.877)
-    lines = lines_of_task(spec, frame)
-    assert list(lines) == ["best constant λ", "best of 500 random"]
-    shown = " ".join(texts(overlay_figure(frame, ["beta"], curves_of(frame), of_task=lines)))
-    assert all(name in shown.replace("<br>", " ") for name in ("centre 7.877", *lines))
-    tasks = {"function": ["lasso-hard", "lasso-high"]}
-    two = ExperimentSpec.parse({"base": {"budget": 20}, "axes": tasks, "seeds": "1-2"})
-    both = progress({("lasso-hard",): [9.0, 3.0], ("lasso-high",): [4.0, 5.0]}, ["function"])
-    assert lines_of_task(two, both) == {}
-    assert list(lines_of_task(two, both[both["cell"] == 1])) == ["best constant λ", "best of 500 random"]
+    assert [list(lines) for lines in of_task.values()] == [OF_LASSO, OF_LASSO]
+    for figure in (
+        overlay_figure(frame, ["beta"], curves_of(frame), of_task=of_task),
+        panels_figure(frame, ["beta"], curves_of(frame), of_task=of_task),
+        response_figure(frame, ["beta"], of_task=of_task),
+    ):
+        shown = " ".join(texts(figure)).replace("<br>", " ")
+        assert all(name in shown for name in ("centre 7.877", *OF_LASSO))
+    panels = grey_lines(panels_figure(frame, ["beta"], curves_of(frame), of_task=of_task))
+    assert panels == {"centre": {7.877}, **{name: {of_task[0][name]} for name in OF_LASSO}}
+
+
+def test_cells_of_two_tasks_have_each_its_own_lines_and_no_shared_one() -> None:
+    noises = ["noiseless", "noisy"]
+    of_task = lines_of_task(sweep_of("lasso-simple", noise=noises))
+    frame = progress({(noise,): [2.0, 1.5] for noise in noises}, ("noise",), minimum=None, centre=4.0)
+    overlay = overlay_figure(frame, ["noise"], curves_of(frame), of_task=of_task)
+    assert not any("λ" in text or "random" in text for text in texts(overlay))
+    for figure in (
+        panels_figure(frame, ["noise"], curves_of(frame), of_task=of_task),
+        response_figure(frame, ["noise"], of_task=of_task),
+    ):
+        for name in OF_LASSO:
+            assert grey_lines(figure)[name] == {of_task[0][name], of_task[1][name]}
+    tasks = ["lasso-hard", "lasso-high"]
+    of_task = lines_of_task(sweep_of("lasso-hard", function=tasks))
+    both = progress({(task,): [9.0, 3.0] for task in tasks}, ("function",), minimum=None)
+    one = overlay_figure(
+        both[both["cell"] == 1], ["function"], curves_of(both[both["cell"] == 1]), of_task=of_task
+    )
+    assert any("constant λ 2.484" in text.replace("<br>", " ") for text in texts(one))
+
+
+def test_long_names_of_lines_are_broken_between_two_functions() -> None:
+    tasks = ["lasso-hard", "lasso-high"]
+    frame = progress({(task,): [9.0, 3.0] for task in tasks}, ("function",), minimum=None, centre=None)
+    figure = response_figure(frame, ["function"], of_task=lines_of_task(sweep_of(tasks[0], function=tasks)))
+    beside = [note.text for note in figure.layout.annotations if note.name == "beside"]
+    assert ["<br>" in text for text in beside] == [True, True, False, False]
+    assert beside[0] == "best constant<br>λ 2.329"
+
+
+def test_the_final_value_has_no_line_that_only_some_cells_have() -> None:
+    frame = progress({(1,): [2.0, 3.0], (8,): [4.0, 5.0]})
+    figure = response_figure(frame, ["beta"], of_task={0: {"best of 500 random": 1.0}, 1: {}})
+    assert set(grey_lines(figure)) == {"centre"}
 
 
 def test_a_cell_without_a_finished_run_is_not_drawn() -> None:

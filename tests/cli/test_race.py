@@ -45,6 +45,16 @@ def test_over_the_limits_is_refused_with_the_figure(
     store.close()
 
 
+def test_a_race_without_a_known_centre_says_nothing_of_it(url: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def f(x):\n    return float((x**2).sum())\n")
+    options = ["--D", "4", "--bounds", "-5,10", "--budget", "4", "--seeds", "1-2", "--db", url]
+    shown = race("--methods", "random", "--function", f"{file}:f", *options)
+    assert shown.exit_code == 0, shown.stderr
+    assert "\nF* is not known. Means over 2 seeds." in shown.stdout
+    assert "centre of the box has" not in shown.stdout
+
+
 def test_a_race_ends_with_a_table_and_is_stored(url: str) -> None:
     shown = race("--methods", "dsebo,random", *SMALL, "--d-h", "10", "--seeds", "1-2", "--db", url)
     assert shown.exit_code == 0, shown.stderr

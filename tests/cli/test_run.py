@@ -127,3 +127,9 @@ def test_help_lists_the_papers_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_functions_are_listed() -> None:
     shown = dsebo("functions")
     assert "michalewicz" in shown.stdout
+
+
+def test_the_list_says_which_functions_have_gradients() -> None:
+    said = {line.split()[0]: line for line in dsebo("functions").stdout.splitlines()}
+    assert said["sphere"].endswith(". Has gradients.")
+    assert said["limo"].endswith(". No gradients: the floor does not apply.")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from dsebo.config import parse_flat
 from dsebo.lessons import LessonError, load_lessons, parse_lesson, parting
 from dsebo.runs.data import RunData, read_run
 from dsebo.runs.manager import RunManager
@@ -32,12 +34,12 @@ def data(events: list[dict[str, Any]], best: float, at_centre: float = 8.0) -> R
     return RunData(row, frame.assign(best=best), events)
 
 
-def test_the_ten_that_come_along() -> None:
+def test_the_twelve_that_come_along() -> None:
     lessons, said = load_lessons()
     assert said == []
-    assert len(lessons) == 10
+    assert len(lessons) == 12
     assert next(iter(lessons)) == "1-why-embed"
-    assert list(lessons)[-1] == "10-real-task"  # after 9, not after 1
+    assert list(lessons)[-3] == "10-real-task"  # after 9, not after 1
     for lesson in lessons.values():
         assert lesson.before
         assert lesson.explanation("none of them") == lesson.answers[""]
@@ -58,7 +60,7 @@ def test_what_a_lesson_says_is_what_its_runs_show(key: str, manager: RunManager)
     ]
     wait_for(lambda: all(manager.store.get_run(run_id).state == "finished" for run_id in ids), 120)
     runs = [read_run(manager.store, run_id) for run_id in ids]
-    truth = lesson.truth(runs)
+    truth, best = lesson.truth(runs), [run.best or 0.0 for run in runs]
     if lesson.kind == "choice":
         assert truth in lesson.answers, "the winner that the text explains is the one that wins"
     if key == "4-dh-below-de":
@@ -73,9 +75,44 @@ def test_what_a_lesson_says_is_what_its_runs_show(key: str, manager: RunManager)
     if key == "9-wait-or-grow":
         assert "change places" not in lesson.results(runs)
     if key == "10-real-task":
-        assert max(run.best or 0 for run in runs[:6]) < -2.207  # the best of 500 random points
+        assert max(best[:6]) < -2.207  # the best of 500 random points
+    if key == "11-penalties":
+        ends, constant = lesson.ends(runs), 3.11  # the best single penalty
+        assert "change places" not in lesson.results(runs)
+        assert max(best[3:]) < constant < ends["One evaluation at the centre"]
+        assert all(0.28 < value / constant < 0.4 for value in best[:3])
+        assert all(random < ours for ours, random in zip(best[3:6], best[6:], strict=True))
+    if key == "12-molecules":
+        assert "change places" not in lesson.results(runs)
+        firsts = [float(run.evaluations["y"].iloc[0]) for run in runs]
+        assert max(firsts[:3] + firsts[6:]) < min(firsts[3:6])  # where our rules begin: the centre
+        ends = lesson.ends(runs).values()
+        assert max(best[:3]) - min(best[:3]) > max(ends) - min(ends)
+        assert_steps_and_no_worse_near_the_centre()
     if key == "8-same-seed":
         assert truth == "0" or 1 <= int(truth) <= 500
+
+
+def assert_steps_and_no_worse_near_the_centre() -> None:
+    """What the lesson on molecules says of F itself."""
+    limo, rng = parse_flat({"function": "limo"}).objective.build(), np.random.default_rng(0)
+    near, anywhere = (np.median(limo(rng.uniform(-r, r, (200, 1024)))) for r in (0.1, 1.0))
+    assert near <= anywhere
+    start, step = rng.uniform(-0.5, 0.5, 1024), rng.uniform(-0.004, 0.004, 1024)
+    path = limo(start + np.arange(100)[:, None] * step)
+    assert 1 < np.unique(path).size < 50
+
+
+def test_a_lesson_says_which_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    lessons = load_lessons()[0]
+    assert not any(lesson.unavailable for lesson in lessons.values())
+    for place in ("lasso", "limo"):
+        monkeypatch.setattr(f"dsebo.objectives.{place}.find_spec", lambda name: None)
+    said = {key: lesson.unavailable for key, lesson in lessons.items() if lesson.unavailable}
+    assert said == {
+        "11-penalties": "lasso-simple needs celer: pip install 'dsebo[tasks]'.",
+        "12-molecules": "limo needs rdkit and selfies: pip install 'dsebo[molecules]'.",
+    }
 
 
 def test_every_measure(events: list[dict[str, Any]]) -> None:

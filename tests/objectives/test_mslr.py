@@ -55,6 +55,16 @@ def genuine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     _network.cache_clear()
 
 
+def test_the_description_names_genuine_rows_that_are_here(
+    genuine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MslrConfig.description("mslr").endswith(
+        "a synthetic set, or with rows = genuine on those of rows.txt."
+    )
+    monkeypatch.setenv(VARIABLE, str(genuine.with_name("none.txt")))
+    assert MslrConfig.description("mslr").endswith("on a synthetic set.")
+
+
 def test_the_network_has_its_layers_and_golden_values() -> None:
     network = MSLR.build().network
     assert [weights.shape for weights, _ in network.layers] == list(pairwise(SIZES))

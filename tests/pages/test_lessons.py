@@ -55,6 +55,17 @@ def predict(at: AppTest, guess: float, room: str = "", nickname: str = "") -> Ap
     return button(at, "Predict, then run").click().run()
 
 
+def test_a_lesson_whose_extra_is_missing_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dsebo.objectives.lasso.find_spec", lambda name: None)
+    needs = "lasso-simple needs celer: pip install 'dsebo[tasks]'."
+    at = open_page("lessons", lesson="11-penalties")
+    assert needs in [one.value.replace("\\", "") for one in at.warning]
+    at.radio[0].set_value("Random search")
+    at = button(at, "Predict, then run").click().run()
+    assert not at.exception
+    assert [one.value.replace("\\", "") for one in at.error] == [needs]
+
+
 def test_the_list_with_a_teachers_own() -> None:
     at = open_page("lessons")
     assert not at.exception

@@ -103,6 +103,28 @@ def test_a_bad_link_shows_one_plain_sentence(link: dict[str, str], part: str) ->
     assert part in shown[0]
 
 
+def test_the_scale_that_is_lit_is_the_one_that_is_drawn(manager: RunManager) -> None:
+    for function, lit, offered in (
+        ("mslr", "linear", ["Linear", "Symlog"]),  # its values are below zero
+        ("sphere", "log", ["Log", "Linear", "Symlog"]),
+    ):
+        (run_id,) = manager.launch(parse_flat({"function": function, "method": "random", "budget": 5}))
+        wait_for(lambda run_id=run_id: manager.store.get_run(run_id).state == "finished")
+        at = open_page("run", run=run_id)
+        assert not at.exception
+        scale = next(g for g in at.get("button_group") if g.key.startswith(f"scale {run_id}"))
+        assert (scale.value, scale.options) == (lit, offered)
+
+
+def test_what_follows_from_a_setting_names_gradients() -> None:
+    for function, words in (
+        ("sphere", "Has gradients."),
+        ("mslr", "No gradients: the floor does not apply."),
+    ):
+        captions = [one.value.replace("\\", "") for one in open_page("run", function=function).caption]
+        assert any(caption.endswith(words) for caption in captions)
+
+
 def test_what_does_not_fit_together_is_said_under_field_and_launch() -> None:
     at = open_page("run")
     field(at, "D").set_value(20).run()

@@ -10,14 +10,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dsebo.analysis.curves import BandKind
-from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, readable
+from dsebo.charts.cells import FUNCTION, cell_table, inner_axes, lines_of_task, readable
 from dsebo.charts.curves import band_words, curves_of
 from dsebo.charts.experiment import (
     HEAT_NAMES,
     MOST_OVERLAID,
     HeatOf,
     heat_figure,
-    lines_of_task,
     overlay_figure,
     response_figure,
 )
@@ -51,7 +50,7 @@ def show_response(row: ExperimentRow, frame: pd.DataFrame) -> None:
     look, axes = _choose_look(row, frame), row.spec.fields
     if len(inner_axes(axes)) >= FROM_AXES:
         frame, axes = _one_plane(row, frame)
-    build = partial(response_figure, frame, axes, *look)
+    build = partial(response_figure, frame, axes, *look, of_task=lines_of_task(row.spec))
     shown = tuple(frame["cell"].unique())
     _drawn(row, frame, look, ("response", shown), build, "sweep_response")
     st.caption(f"{RESPONSE_WORDS} {_over(look[0])}")
@@ -149,8 +148,8 @@ def show_curves(row: ExperimentRow, frame: pd.DataFrame) -> None:
     axes = inner_axes(row.spec.fields) or row.spec.fields
     if how == OVERLAY and cells > MOST_OVERLAID:
         st.caption(f"More than {MOST_OVERLAID} curves share colours; small multiples do not.")
-    overlay = partial(overlay_figure, of_task=lines_of_task(row.spec, frame))
-    draw, key = (overlay, "sweep_overlay") if how == OVERLAY else (panels_figure, "sweep_panels")
+    drawn_by, key = (overlay_figure, "sweep_overlay") if how == OVERLAY else (panels_figure, "sweep_panels")
+    draw = partial(drawn_by, of_task=lines_of_task(row.spec))
     store, look, curves = session.manager().store, _look(row, frame), SHARED.curves
     live = row.at_work and len(frame) <= MOST_LIVE
     at = tuple(frame["n_done"]) if live else ()

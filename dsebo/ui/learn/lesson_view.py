@@ -104,6 +104,8 @@ def show_lesson(lesson: Lesson, following: Lesson | None, now: Asked) -> None:
 
 def _ask(lesson: Lesson, now: Asked, projected: bool) -> None:
     """The question, and whose answer it is; whoever projects the room need not be counted in it."""
+    if why := lesson.unavailable:  # but runs that are stored can be replayed
+        st.warning(plain(why))
     with st.form("prediction", border=True):
         st.markdown(f"##### {plain(typeset(lesson.question))}")
         answer: str | float | None

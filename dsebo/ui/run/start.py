@@ -294,8 +294,7 @@ def show_facts(config: RunConfig, speed: float | None) -> None:
     cost = predict(config)
     st.markdown("##### What follows from it")
     facts_table(_lines(implied, cost, cost.wall_seconds(config.budget, speed)))
-    if implied.minimum_note:
-        st.caption(plain(implied.minimum_note))
+    st.caption(plain(" ".join(filter(None, [implied.minimum_note, implied.gradient_note]))))
 
 
 def _lines(implied: Facts, cost: Prediction, seconds: float) -> list[tuple[str, str]]:

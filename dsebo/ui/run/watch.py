@@ -10,7 +10,7 @@ import streamlit as st
 
 from dsebo.charts.explain import Entry, feed
 from dsebo.charts.run import common_span, drawn_scale, sketch_of
-from dsebo.charts.scales import Scale, default_scale
+from dsebo.charts.scales import Scale, default_scale, scales_from
 from dsebo.runs.data import RunData
 from dsebo.store.errors import StoreAway, StoreError
 from dsebo.store.rows import RunFilter, RunRow
@@ -42,11 +42,20 @@ def watch(run_id: str, link: Mapping[str, str]) -> None:
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", key="look"):
             part = links.choose_part(panel.parts_of(row), "run part")
-            scale = choose_scale(f"scale {row.id}", default_scale(row.minimum))
+            usual = drawn_scale(_on_one_axis(runs), default_scale(row.minimum))
+            scale = choose_scale(f"scale {row.id} {usual}", usual, drawable=scales_from(usual))
             floors.switch()
             siblings(row)
         ids = [run.row.id for run in runs]
         keep_watching(lambda: _look(ids), lambda runs: _show(runs, scale, part, link))
+
+
+def _on_one_axis(runs: Sequence[RunData]) -> list[RunData]:
+    """The runs that share the first one's value axis, with what is drawn behind them."""
+    alike = [run for run in runs if run.row.config["objective"] == runs[0].row.config["objective"]]
+    shared = runs if len(alike) == len(runs) else runs[:1]
+    ghosts = [_ghost(run.row, runs) for run in shared]
+    return [*shared, *(ghost for ghost in ghosts if ghost)]
 
 
 def _caption(row: RunRow) -> str:
