@@ -26,7 +26,7 @@ def rest_energy(x: np.ndarray) -> float:
     return float(np.sum(speed**2) + np.sum(place**2))
 
 
-problem = Problem(rest_energy, bounds=[(0.0, 4.0)] * SPRINGS + [(-0.8, 1.0)] * SPRINGS, minimum=0.0)
+problem = Problem(rest_energy, bounds=[(0.0, 4.0)] * SPRINGS + [(-0.26, 1.0)] * SPRINGS, minimum=0.0)
 
 if __name__ == "__main__":
     found = minimize(problem, budget=60, seed=1)

@@ -93,8 +93,8 @@ PRESETS: tuple[Preset, ...] = (
         "The paper's rules and ours",
         {"variant": ["paper", "adaptive"], "function": list(PAPER_FUNCTIONS)},
         "Waiting for the slopes, or growing every few evaluations whatever they gained: which ends lower?",
-        220,
-        "Waiting for the slopes, or growing steadily: both on four functions, with 220 evaluations.",
+        250,
+        "Waiting for the slopes, or growing steadily: both on four functions, with 250 evaluations.",
         {"variant": ["paper", "adaptive"], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
     ),
     *_both(
