@@ -23,7 +23,7 @@ from dsebo.store.store import Store
 from dsebo.transfer.examples import import_bundled
 
 ROOT = Path(__file__).parents[2]
-MORE_TRIES = 2
+MORE_TRIES = 3
 _seeds = itertools.count(1001, 10)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 

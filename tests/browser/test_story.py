@@ -146,6 +146,8 @@ def test_open_launch_watch_pause_step_resume_reload_cancel(server: str, page: An
     page.wait_for_url(re.compile("[?&]t=[0-9]+"))
     page.locator(".timeline-where").click()
     page.get_by_text("● Live").wait_for()
+    page.wait_for_url(re.compile(r"^(?!.*[?&]t=)"))  # the page has gone back to the run, too
+    page.wait_for_timeout(1000)
     press(page, "Cancel")
     page.get_by_text("Cancelled.").wait_for()
     assert page.evaluate(PLACES) == places
