@@ -131,7 +131,7 @@ def minimize(
     finally:
         if pool is not None:
             pool.close()
-    return result_of(runner, objective, events, problem.labels)
+    return result_of(runner, objective, events, tuple(problem.names))
 
 
 def interrupted(runner: Runner) -> Finished:
@@ -174,7 +174,7 @@ def result_of(
         status=STATUS[ending.state],
         nfev=len(evaluated),
         nit=len(evaluated),
-        names=names,
+        names=names or tuple(f"x{i + 1}" for i in range(objective.dimension)),
     )
 
 

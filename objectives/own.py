@@ -74,11 +74,6 @@ class Problem:
         if not isinstance(self.noise, numbers.Real) or not 0 <= self.noise <= MAX_NOISE:
             raise ConfigError(must("noise", "a number of 0 or more", self.noise))
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """A name for each variable: those given, or x1, x2 …"""
-        return tuple(self.names) or tuple(f"x{i + 1}" for i in range(self.limits[0].size))
-
     @cached_property
     def limits(self) -> tuple[Array, Array]:
         """(D,) lower and (D,) upper bounds, checked."""

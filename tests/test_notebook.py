@@ -39,6 +39,7 @@ def test_watch_draws_while_it_computes_and_ends_as_the_run_does(monkeypatch: pyt
     monkeypatch.setattr("IPython.display.display", display)
     config = small(budget=12)
     found = watch(config)
+    assert list(found.named) == [f"x{i + 1}" for i in range(len(found.x))]
     values = [event.best for event in run(config) if isinstance(event, Evaluated)]
     assert found.fun == values[-1]
     assert found.nfev == 12

@@ -134,7 +134,7 @@ def flags_of_function(config: RunConfig) -> str:
         return ""
     source = known.source
     parts: list[str] = ["--function", source.place]
-    parts += [] if source.bounds is None else [f"--bounds={source.bounds[0]:g},{source.bounds[1]:g}"]
+    parts += [] if source.bounds is None else ["--bounds={:.17g},{:.17g}".format(*source.bounds)]
     parts += [] if source.D is None else ["--D", str(source.D)]
     return " " + shlex.join(parts)
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from dsebo import Problem, RunConfig, minimize
 from dsebo.cli import app
+from dsebo.cli.flags import flags_of_function
 from dsebo.cli.output import EXIT_INTERRUPTED
 from dsebo.config import config_hash, parse_flat
 from dsebo.runs.manager import RunManager
@@ -343,6 +344,14 @@ def test_the_best_point_has_the_names_of_its_variables() -> None:
     assert found.x is not None
     assert found.named == {"mass": found.x[0], "speed": found.x[1]}
     assert list(minimize(problem.f, problem.bounds, budget=2, method="random").named) == ["x1", "x2"]
+
+
+def test_the_flags_that_carry_it_on_give_the_same_bounds_to_the_last_digit(file: Path) -> None:
+    ends = (-0.1234567890123, 10.000000001)
+    name = offer(Source(f"{file}:f", ends, 3))
+    flags_of = flags_of_function(parse_flat({"function": name, "budget": 4}))
+    (given,) = re.findall(r"--bounds=(\S+)", flags_of)
+    assert tuple(float(end) for end in given.split(",")) == ends
 
 
 def test_a_scalar_of_torch_is_a_number() -> None:
