@@ -35,12 +35,38 @@ class SharedEmbedding:
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z): embed and clip to the box."""
-        x = z @ self._columns[: z.shape[-1]]
+        x = self.unclipped(z)
         return np.clip(x, -1.0, 1.0, out=x)
+
+    def unclipped(self, z: Array) -> Array:
+        """A_d z, before p."""
+        x: Array = z @ self._columns[: z.shape[-1]]
+        return x
 
     def checksum(self) -> str:
         """A fingerprint of S: a stored z means x only together with the S it was drawn with."""
         return hashlib.sha256(self._columns.data).hexdigest()[:16]
+
+
+class BlockEmbedding(SharedEmbedding):
+    """S, and beside it one more column for each of B blocks of variables: z = (z_1 ... z_{d_h}, r_1 ... r_B).
+
+    Each variable is in one block, with a random sign; r_b moves those of block b and nothing else. A z of at
+    most d_h entries means the same x as without blocks. (The B columns are kept as D numbers, not as D B.)
+    """
+
+    def __init__(self, D: int, d_h: int, blocks: int, rng: np.random.Generator, deal: np.random.Generator):
+        super().__init__(D, d_h, rng)
+        self.blocks = blocks
+        self.block = deal.permutation(np.arange(D) % blocks)  # (D,) the block of each variable
+        self._signs = np.where(deal.integers(2, size=D) == 0, -1.0, 1.0)
+
+    def unclipped(self, z: Array) -> Array:
+        """A_d z, and what the blocks are moved by."""
+        x = super().unclipped(z[..., : self.d_h])
+        if z.shape[-1] > self.d_h:
+            x += self._signs * z[..., self.d_h :][..., self.block]
+        return x
 
 
 def pad(z: Array, d: int) -> Array:

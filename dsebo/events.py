@@ -226,11 +226,26 @@ class ArmPulled(Event, kind="arm-pulled"):
 
 @dataclass(frozen=True)
 class Probed(Event, kind="probed"):
-    """Pairs of points to both sides of the best one have told how many directions matter there."""
+    """Each block of variables has been moved once, which tells how many variables matter.
 
-    curvatures: tuple[float, ...]  # along each pair, where both values are known
-    matter: float | None  # directions that matter; None where the curvatures do not tell
+    (Up to 0.3 the event had `curvatures` along random directions in place of `changes`.)
+    """
+
+    changes: tuple[float, ...]  # of the value, by each block whose evaluation has not failed
+    matter: float | None  # variables that matter; None where the changes do not tell
     most: int  # dimensions that are enough
+    text: str
+
+
+@dataclass(frozen=True)
+class Moved(Event, kind="moved"):
+    """One block of variables has been moved, nothing else, and the value is better: it stays moved."""
+
+    block: int  # its number, from 0
+    variables: tuple[int, ...]  # of the block, from 0, at most ten
+    far: float  # how far, the box being from -1 to 1
+    gain: float
+    gained: float  # by all moves so far
     text: str
 
 

@@ -14,7 +14,8 @@ The paper's rules stand beside ours, each a choice of its own (`variant = adapti
     steps = first           k scales the first step and not the last one, so that no step dies out
     alpha_mode = gained     a gain is a share of what this subspace has gained: it has no unit
     stop > 0                no more dimensions once two slopes in a row are small beside the second largest
-    probes > 0              no more dimensions than the curvatures around the best point ask for
+    probes > 0              no more dimensions than the variables that matter ask for, counted by blocks
+    blocks > 0              between the steps of the search, one block of variables is moved alone
 """
 
 from __future__ import annotations
@@ -31,8 +32,14 @@ AlphaMode = Literal["absolute", "relative", "gained"]
 Growth = Literal["patience", "steady"]
 Steps = Literal["last", "first"]
 
-PROBED_IN = 17  # dimensions from which on a subspace has enough directions to tell curvatures apart
-ROOM = 1.4  # dimensions for each direction that matters: a random subspace needs more than there are
+PROBED_IN = (
+    17  # dimensions in which a subspace has been searched well enough to be probed around its best point
+)
+STANDS_OUT = 10.0  # times the lower quartile: what a block with a variable that matters changes at least
+ROOM = 1.5  # dimensions for each variable that matters: a random subspace needs more than there are
+RECENT = 0.9  # the weight of an evaluation beside the next one, in a mean of recent gains
+EVERY = 3  # evaluations, one is a move at first
+IN_A_ROW = 5  # evaluations of one kind, search or move, after which the other has one
 BOX_SHRINK = 0.8  # authors: the z-box shrinks by this whenever a run converges and cannot expand
 
 
@@ -157,22 +164,57 @@ def share_of_large(strategy: Strategy, s: tuple[float, ...]) -> float | None:
     return share if share < strategy.stop else None
 
 
-def directions_that_matter(curvatures: Sequence[float]) -> float | None:
-    """2 mean^2 / variance of the curvatures along random directions; None where they tell nothing.
+def blocks_that_matter(changes: Sequence[float]) -> int:
+    """How many blocks of variables change the value far more than most do, each moved once, alone.
 
-    Where m of the variables curve alike and S is Gaussian, the curvature v'Hv along random unit vectors v of
-    z has a variance of 2 / m of its squared mean, whatever d is: the more directions add up, the less do sums
-    differ. Where some curve more than others, m is smaller than their number.
+    The variables that do not matter still weigh a little, all alike: blocks without one that matters make up
+    the lower quartile, as long as a quarter of all have none.
     """
-    known = [value for value in curvatures if math.isfinite(value)]
-    mean = sum(known) / max(1, len(known))
-    spread = sum((value - mean) ** 2 for value in known) / max(1, len(known) - 1)
-    return 2.0 * mean**2 / spread if len(known) > 2 and mean > 0 and spread > 0 else None
+    known = sorted(abs(value) for value in changes if math.isfinite(value))
+    usual = known[len(known) // 4] if known else 0.0
+    return sum(value > STANDS_OUT * usual for value in known)
+
+
+def variables_that_matter(matter: int, blocks: int) -> float | None:
+    """m from the number of blocks with one of them: B (1 - (1 - 1/B)^m), as some share a block.
+
+    None where no block stands out, or all do: then it is not a matter of few variables.
+    """
+    return math.log1p(-matter / blocks) / math.log1p(-1.0 / blocks) if 0 < matter < blocks else None
 
 
 def dimensions_for(strategy: Strategy, matter: float | None) -> int:
-    """How far the subspace needs to grow for so many directions."""
+    """How far the subspace needs to grow for so many variables."""
     return strategy.d_h if matter is None else min(strategy.d_h, math.ceil(ROOM * matter))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What an evaluation of one kind has gained lately: a mean in which each counts 0.9 of the next."""
+
+    total: float = 0.0
+    weight: float = 0.0
+
+    def after(self, gain: float) -> Gain:
+        """With one more evaluation."""
+        return Gain(RECENT * self.total + gain, RECENT * self.weight + 1.0)
+
+    @property
+    def mean(self) -> float:
+        """0 before the first evaluation."""
+        return self.total / self.weight if self.weight else 0.0
+
+
+def moves_next(
+    t: int, all_moved: bool, of_search: Gain, of_moves: Gain, moved_last: bool, in_a_row: int
+) -> bool:
+    """Whether evaluation t moves a block: every third, until each block has been moved once.
+
+    From then on what gains more goes on, and after five in a row it is the other's turn.
+    """
+    if not all_moved:
+        return t % EVERY == 0
+    return not moved_last if in_a_row >= IN_A_ROW else of_moves.mean > of_search.mean
 
 
 def second_largest(s: Sequence[float]) -> float:

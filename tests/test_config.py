@@ -48,7 +48,8 @@ OURS = {  # each of our own rules, and what the paper has, or what asks for it
     "most_data": 0,
     "alpha_mode": "gained",
     "stop": 0.05,
-    "probes": 45,
+    "blocks": 0,
+    "probes": 100,
 }
 
 

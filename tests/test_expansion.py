@@ -13,18 +13,21 @@ from hypothesis import strategies as st
 from dsebo import expansion
 from dsebo.events import Converged, Expanded
 from dsebo.expansion import (
+    Gain,
     Progress,
     Strategy,
     Variant,
     after_evaluation,
+    blocks_that_matter,
     dimensions_for,
-    directions_that_matter,
     factor,
     gain_threshold,
+    moves_next,
     next_step,
     share_of_large,
     slopes,
     start,
+    variables_that_matter,
 )
 
 # d converged, b_i, newest slope, k, step, next d, next T: d_l = 5, d_h = 100, beta = 12, budget 500
@@ -326,26 +329,44 @@ def test_one_huge_slope_at_the_start_stops_nothing() -> None:
     assert share_of_large(rule, (10.0, 0.5, 0.1)) is None  # too few to compare with
 
 
-@pytest.mark.parametrize(("matter", "d"), [(10, 17), (30, 17), (30, 60)])
-def test_curvatures_tell_how_many_directions_matter_whatever_the_subspace(matter: int, d: int) -> None:
+@pytest.mark.parametrize("matter", [5, 10, 30, 60])
+def test_blocks_that_stand_out_tell_how_many_variables_matter(matter: int) -> None:
     rng = np.random.default_rng(0)
     found = []
     for _ in range(40):
-        A, V = rng.standard_normal((matter, d)), rng.standard_normal((45, d))
-        V /= np.linalg.norm(V, axis=1, keepdims=True)
-        found.append(directions_that_matter([float(q) for q in np.square(V @ A.T).sum(axis=1)]))
-    logs = np.log(np.array(found, dtype=float) / matter)
-    assert abs(logs.mean()) < 0.2
-    assert logs.std() < 0.35
+        effects = rng.uniform(0.5, 2.0, 1000) * 1e-4
+        effects[:matter] = rng.uniform(0.2, 2.0, matter)
+        blocks = rng.permutation(1000).reshape(100, 10)
+        found.append(variables_that_matter(blocks_that_matter(effects[blocks].sum(axis=1)), 100))
+    assert float(np.mean(found)) == pytest.approx(matter, rel=0.1)
+    assert float(np.std(found)) < 0.15 * matter
 
 
-def test_curvatures_that_tell_nothing_leave_the_way_to_d_h_open() -> None:
+def test_blocks_of_which_none_or_all_stand_out_leave_the_way_to_d_h_open() -> None:
     rule = adaptive(probes=4)
-    for curvatures in ([], [1.0, 2.0], [-1.0, -2.0, -1.5], [2.0, 2.0, 2.0], [math.nan] * 5):
-        assert directions_that_matter(curvatures) is None
+    assert blocks_that_matter([]) == blocks_that_matter([math.nan] * 5) == blocks_that_matter([2.0] * 5) == 0
+    assert blocks_that_matter([0.0, -1.0, 0.0, math.nan, 0.0]) == 1
+    assert variables_that_matter(0, 100) is variables_that_matter(100, 100) is None
+    assert variables_that_matter(1, 100) == pytest.approx(1.0)
     assert dimensions_for(rule, None) == 100
-    assert dimensions_for(rule, 10.0) == 14
+    assert dimensions_for(rule, 10.0) == 15
     assert dimensions_for(rule, 90.0) == 100
+
+
+def test_what_gains_more_goes_on_and_the_other_has_its_turn() -> None:
+    poor, rich = Gain().after(1.0).after(0.0), Gain().after(0.0).after(1.0)
+    assert (poor.mean, rich.mean) == (pytest.approx(0.9 / 1.9), pytest.approx(1.0 / 1.9))
+    assert Gain().mean == 0.0
+    assert moves_next(200, True, poor, rich, moved_last=True, in_a_row=4)
+    assert not moves_next(200, True, poor, rich, moved_last=True, in_a_row=5)
+    assert not moves_next(200, True, rich, poor, moved_last=False, in_a_row=4)
+    assert moves_next(200, True, rich, poor, moved_last=False, in_a_row=5)
+    assert not moves_next(200, True, Gain(), Gain(), moved_last=False, in_a_row=1)
+
+
+def test_at_first_every_third_evaluation_moves_a_block() -> None:
+    asked = [t for t in range(40, 50) if moves_next(t, False, Gain(), Gain(), t % 3 == 1, 1)]
+    assert asked == [42, 45, 48]
 
 
 def test_it_grows_to_what_the_probes_call_enough_and_a_hand_may_go_on() -> None:

@@ -56,7 +56,7 @@ def moves(embedding: SharedEmbedding, points: Sequence[Array]) -> Moves:
     for first in range(0, len(points), step):
         chunk = points[first : first + step]
         widest = max(len(z) for z in chunk)
-        x = np.stack([pad(z, widest) for z in chunk]) @ embedding.A(widest).T  # not clipped yet
+        x = embedding.unclipped(np.stack([pad(z, widest) for z in chunk]))
         clipped[first : first + len(chunk)] = (np.abs(x) > 1.0).sum(axis=1)
         np.clip(x, -1.0, 1.0, out=x)
         low, high = np.minimum(low, x.min(axis=0)), np.maximum(high, x.max(axis=0))

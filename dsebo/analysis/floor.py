@@ -80,8 +80,8 @@ def embedding_seed(config: RunConfig) -> int:
 
 def embedding_of(config: RunConfig) -> SharedEmbedding:
     """The S of a config, as its run draws it."""
-    rng = stream(embedding_seed(config), 0)
-    return SharedEmbedding(config.objective.D, largest_dimension(config), rng)
+    assert isinstance(config.optimizer, DseboConfig)
+    return config.optimizer.embedding(config.objective.D, config.seed)
 
 
 def floors_of_config(

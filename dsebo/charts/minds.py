@@ -10,6 +10,7 @@ from dsebo.charts import theme
 from dsebo.charts.theme import Sketch
 from dsebo.events import (
     Generation,
+    Moved,
     Probed,
     RegionChanged,
     RelevanceChanged,
@@ -165,8 +166,16 @@ def _agreement(events: Sequence[Event]) -> Rows:
 
 
 def _probed(events: Sequence[Event]) -> Rows:
-    curvatures = sorted(events[-1]["curvatures"], reverse=True)
-    return [Bars("Curvature along each pair of probes", _numbers(curvatures), curvatures)]
+    now = events[-1]
+    if "curvatures" in now:  # of a run of an earlier version
+        curvatures = sorted(now["curvatures"], reverse=True)
+        return [Bars("Curvature along each pair of probes", _numbers(curvatures), curvatures)]
+    changes = sorted(now["changes"], reverse=True)
+    return [Bars("What each block of variables changes, moved alone", _numbers(changes), changes)]
+
+
+def _moved(events: Sequence[Event]) -> Rows:
+    return [_over_time("Gained by moves of single blocks", events, gained="gained")]
 
 
 def _region(events: Sequence[Event]) -> Rows:
@@ -204,6 +213,7 @@ _ROWS: dict[str, Callable[[Sequence[Event]], Rows]] = {
     Retrained.kind: _retrained,
     StructureChanged.kind: _structure,
     Probed.kind: _probed,
+    Moved.kind: _moved,
     RegionChanged.kind: _region,
     Generation.kind: _generations,
 }

@@ -82,10 +82,7 @@ class Observations:
 
     def values_for_model(self) -> Array:
         """(n,) y, with a failed evaluation at the worst finite value."""
-        y = np.array(self.values)
-        y = np.where(np.isfinite(y), y, np.nanmax(y))
-        cap = outlier_cap(y)
-        return y if cap is None else np.clip(y, -LARGEST, cap)
+        return values_for_model(np.array(self.values))
 
     def standardized_values(self) -> Array:
         """(n,) `values_for_model` with mean 0 and deviation 1; the deviation stays where all are alike."""
@@ -110,6 +107,13 @@ class Observations:
         """From what `as_data` gave."""
         self.points = [np.array(z, dtype=np.float64) for z, _ in data]
         self.values = [float("nan") if y is None else float(y) for _, y in data]
+
+
+def values_for_model(y: Array) -> Array:
+    """(n,) with a failed evaluation at the worst finite value, and none too far out."""
+    y = np.where(np.isfinite(y), y, np.nanmax(y))
+    cap = outlier_cap(y)
+    return y if cap is None else np.clip(y, -LARGEST, cap)
 
 
 LARGEST = 1e150  # beyond, squares are no numbers
@@ -219,6 +223,10 @@ class Optimizer(ABC):
     def retrace(self, z: Array, y: float) -> Told:
         """Take an evaluation of a stored run, with all that asking for it would have taught."""
         return self.tell(replace(self.ask(), z=z), y)
+
+    def may_have_asked(self, z: Array) -> bool:
+        """Whether a stored point has as many coordinates as the next one would."""
+        return z.size == self.d
 
     def fork_point(self) -> dict[str, Any] | None:
         """The own state as it was before the decision that the last value led to; None: it led to none."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import ValidationInfo, field_validator
 
-from dsebo.embedding import SharedEmbedding
-from dsebo.events import Event, RegionChanged
+from dsebo.embedding import BlockEmbedding, SharedEmbedding
+from dsebo.events import Event, Moved, RegionChanged
 from dsebo.expansion import PROBED_IN, Progress, Strategy, Variant, after_evaluation, converge, count, start
 from dsebo.gp.acquisition import (
     Proposal,
@@ -25,13 +25,14 @@ from dsebo.gp.isotropic import IsotropicSurrogate
 from dsebo.gp.surrogate import Kernel, LengthscalePrior, Lengthscales, Score, Surrogate, Targets
 from dsebo.methods._batches import Liar
 from dsebo.methods._growth import GrowthConfig
+from dsebo.methods._moves import PROBE, Moves
 from dsebo.methods._probes import Probes
 from dsebo.methods._region import Region, after_value
 from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods._trials import Trials
-from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream
+from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream, values_for_model
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from dsebo.objectives.fields import MAX_SEED, ConfigError, must, setting
+from dsebo.objectives.fields import MAX_SEED, ConfigError, must, setting, whole_number
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
@@ -42,6 +43,7 @@ FirstPoint = Literal["random", "centre"]
 # The trust region in z: its half-width, the box's being 1.
 FIRST, LEAST, WIDEST = 0.8, 0.02, 1.6  # FIRST also after an expansion, so that new dimensions are tried
 SUCCESSES, FAILURES = 3, 10  # in a row, after which it doubles or halves
+BLOCK_STREAM = 2**41  # random numbers apart from those of any step of the run
 
 
 class DseboConfig(GrowthConfig, SearchConfig):
@@ -57,6 +59,8 @@ class DseboConfig(GrowthConfig, SearchConfig):
         "d_h": "S has been drawn with entries of variance 1/d_h",
         "embedding_seed": "S has been drawn with it",
         "embeddings": "the run has begun with them",
+        "blocks": "its variables have been dealt to them",
+        "probes": "its variables have been dealt to them",
     }
 
     method: Literal["dsebo"] = "dsebo"
@@ -66,9 +70,12 @@ class DseboConfig(GrowthConfig, SearchConfig):
     stop: float = setting(0.0, "Stop below", symbol="τ", advanced=True, ge=0, le=1)
     """No more dimensions once two slopes in a row are below this share of the second largest. 0: grow on to
     d_h."""
-    probes: int = setting(0, "Pairs of probes", symbol="P", advanced=True, ge=0, le=1000)
-    """Once, at d = 17: so many pairs of points around the best one, whose curvatures tell how many directions
-    matter. It then grows to 1.4 times as many dimensions. 0: no probes. Try 45."""
+    blocks: int = setting(0, "Blocks that are moved", symbol="B", advanced=True, ge=0, le=1000)
+    """The variables are dealt to so many random blocks. Between steps of the search one block is moved, and
+    nothing else: at first each block once, then as often as that gains more. 0: no moves. Try 100."""
+    probes: int = setting(0, "Blocks that are probed", symbol="P", advanced=True, ge=0, le=1000)
+    """Once, at d = 17: each of so many random blocks of variables is moved alone, which tells how many
+    variables matter. It then grows to 1.5 times as many dimensions. 0: no probes. Try 100."""
     first_point: FirstPoint = setting("random", "First point", symbol="z₁", advanced=True)
     """Anywhere in the first subspace, or the centre of the box, z = 0, which all subspaces share."""
     acquisition: Acquisition = setting("bound", "Acquisition", symbol="a", advanced=True)
@@ -123,33 +130,67 @@ class DseboConfig(GrowthConfig, SearchConfig):
         "raw_samples": 30,
         "local_samples": 30,
         "acq_iterations": 6,
+        "blocks": 100,
     }
 
     @property
     def arithmetic(self) -> int:
-        """For `adaptive` 2 fitted less often than 1, and 3 has only the nearest data and shorter searches.
+        """For `adaptive` 2 fitted less often than 1, 3 had only the nearest data, and 4 moves blocks.
 
-        Since then a trust region is wider after an expansion, which is 2 for other rules that have one.
+        For other rules 2 has a wider trust region after an expansion, and 3 probes blocks.
         """
-        return 3 if self.variant == "adaptive" else 2 if self.region else 1
+        return 4 if self.variant == "adaptive" else 3 if self.probes else 2 if self.region else 1
 
     @classmethod
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
         """d_h = min(D, 100), d_l = 5 or d_h if that is less; what else belongs to the variant."""
         of_variant = {"authors": cls.AUTHORS, "adaptive": cls.ADAPTIVE}.get(str(given.get("variant")), {})
-        return {**of_variant, **super().complete(given, D)}
+        completed = {**of_variant, **super().complete(given, D)}
+        if "blocks" not in given and completed.get("blocks"):  # of the variant
+            probed, trials = whole_number(given.get("probes")), whole_number(given.get("embeddings"))
+            completed["blocks"] = 0 if trials is not None and trials > 1 else min(D, probed or 100)
+        return completed
+
+    @field_validator("probes")
+    @classmethod
+    def _same_blocks(cls, probes: int, info: ValidationInfo) -> int:
+        blocks = info.data.get("blocks")
+        if probes and blocks and probes != blocks:
+            raise ValueError(f"probes must be 0 or blocks = {blocks} (got {probes}).")
+        return probes
 
     @field_validator("embeddings")
     @classmethod
-    def _without_probes(cls, embeddings: int, info: ValidationInfo) -> int:
-        if embeddings > 1 and info.data.get("probes"):
-            raise ValueError(f"embeddings must be 1 where there are probes (got {embeddings}).")
+    def _without_blocks(cls, embeddings: int, info: ValidationInfo) -> int:
+        for name in ("blocks", "probes"):
+            if embeddings > 1 and info.data.get(name):
+                raise ValueError(f"embeddings must be 1 where there are {name} (got {embeddings}).")
         return embeddings
+
+    def check(self, D: int) -> None:
+        """See `GrowthConfig.check`; no more blocks than variables."""
+        super().check(D)
+        for name in ("blocks", "probes"):
+            if getattr(self, name) > D:
+                raise ValueError(must(name, f"a whole number from 0 to D = {D}", getattr(self, name)))
+
+    @property
+    def columns(self) -> int:
+        """Of S."""
+        return self.d_h + (self.embeddings - 1) * self.d_l
 
     @property
     def longest_point(self) -> int:
         """The most coordinates that z can have."""
-        return self.d_h + (self.embeddings - 1) * self.d_l
+        return self.columns + (self.blocks or self.probes)
+
+    def embedding(self, D: int, seed: int) -> SharedEmbedding:
+        """S as a run of that seed draws it, with the blocks if any."""
+        own = seed if self.embedding_seed is None else self.embedding_seed
+        drawn, blocks = stream(own, 0), self.blocks or self.probes
+        if blocks:
+            return BlockEmbedding(D, self.d_h, blocks, drawn, stream(own, BLOCK_STREAM))
+        return SharedEmbedding(D, self.columns, drawn, 1.0 / self.d_h)
 
     def build(self, D: int, budget: int, seed: int) -> DSEBO:
         """See `MethodConfig.build`."""
@@ -201,10 +242,10 @@ class DseboConfig(GrowthConfig, SearchConfig):
         if budget > n:  # every further step takes what the last one does
             last = modelling - self.coefficients.seconds(n - 1, D, self.d_h) * self.effort(n - 1)
             modelling += (budget - n) * last
-        points = 8 * budget * self.d_h
+        points = 8 * budget * self.longest_point
         kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
         more_samples = max(0, self.sample_bytes(budget) - DseboConfig().sample_bytes(budget))
-        memory = BASE_BYTES + 8 * D * self.longest_point + points + kernel + more_samples
+        memory = BASE_BYTES + 8 * D * self.columns + points + kernel + more_samples
         return Prediction(self.embedding_seconds(D, budget) + modelling, memory)
 
 
@@ -215,11 +256,10 @@ class DSEBO(Liar):
 
     def __init__(self, config: DseboConfig, D: int, budget: int, seed: int) -> None:
         super().__init__(D, seed)
-        embedding_seed = seed if config.embedding_seed is None else config.embedding_seed
         self.trials = Trials(config.embeddings, config.d_l, budget)
-        drawn, variance = stream(embedding_seed, 0), 1.0 / config.d_h
-        self.embedding = SharedEmbedding(D, config.longest_point, drawn, variance)  # line 1
+        self.embedding = config.embedding(D, seed)  # line 1
         self.strategy = config.strategy(budget)
+        self.longest_point = config.longest_point
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = config.surrogate()
         self.search = config.search_settings(config.kappa_scale)
@@ -229,7 +269,9 @@ class DSEBO(Liar):
         self.starts_at_centre = config.first_point == "centre"
         self.region = Region(FIRST) if config.region else None
         self.probes: Probes | None = None  # once they have begun
-        self._padded, self._n_padded = np.zeros((0, config.longest_point)), 0
+        self.moves = self._no_moves()
+        self.moves_blocks = config.blocks > 0  # else they are only probed
+        self._padded, self._n_padded = np.zeros((0, config.columns)), 0
         self._fork_point: dict[str, Any] | None = None
 
     @property
@@ -246,11 +288,30 @@ class DSEBO(Liar):
             z = np.zeros(self.d) if central else rng.uniform(-1.0, 1.0, size=self.d)
             z = self._spread(t, z)
             return Candidate(t, z, self.lift(z), self.d)
-        if self.probes is not None and self.probes.include(t):
-            z = self.probes.point(t, self.observed.points, self.strategy, self.d, self.seed)
-            return Candidate(t, z, self.lift(z), self.d)
-        z, *seconds = self._propose(t, (self._shared_data(t), self.observed.values_for_model()), rng)
+        if (move := self._next_move(t, rng)) is not None:
+            return Candidate(t, move, self.lift(move), self.d)
+        z, *seconds = self._propose(t, self._model_data(t), rng)
+        z = z if self.moves is None else self.moves.placed(z)
         return Candidate(t, z, self.lift(z), self.d, *seconds)
+
+    def _no_moves(self) -> Moves | None:
+        """What is known of the blocks before the first evaluation; None where there are none."""
+        S = self.embedding
+        return Moves(S.d_h, S.blocks, self.strategy.budget) if isinstance(S, BlockEmbedding) else None
+
+    def _next_move(self, t: int, rng: np.random.Generator) -> Array | None:
+        """The best z with one block moved, where a probe or a move is due."""
+        moves, probes = self.moves, self.probes
+        if moves is None:
+            return None
+        moves.take(self.observed)
+        best = self.observed.points[moves.best_at]
+        if probes is not None and probes.include(t):
+            return moves.moved(best, t - probes.first, PROBE)
+        is_time = self.strategy.probes == 0 or self.progress.most is not None
+        if not (self.moves_blocks and is_time and moves.due(t)):
+            return None
+        return moves.moved(best, *moves.step(rng))
 
     def _moved(self, t: int) -> np.ndarray | None:
         """Which coordinates of z evaluation t may move; None: all d that there are."""
@@ -300,24 +361,56 @@ class DSEBO(Liar):
 
     def learn(self, candidate: Candidate, y: float) -> Told:
         """Lines 13 to 22: keep the value; expand when the subspace has converged."""
-        self.observed.add(candidate.z, y)
+        of_move = self._keep(candidate, y)
         before, self._fork_point = self.progress, None
         if self.probes is not None and self.probes.include(candidate.t):
-            return Told(before.T, before.count, self._take_probe(self.probes, candidate.t, y))
+            return Told(
+                before.T, before.count, [*(of_move or ()), *self._take_probe(self.probes, candidate.t, y)]
+            )
         if candidate.t <= self.trials.last:
             return Told(before.T, before.count, self._take_trial(candidate.t, y))
         if not np.isfinite(y):  # a failure spends budget, not patience
             return Told(before.T, before.count)
-        moved = self._move_region(candidate.t, y)
+        changed = self._move_region(candidate.t, y) if of_move is None else of_move
         self.progress, event = after_evaluation(self.strategy, before, candidate.t, y)
         if event is None:
             self._begin_probes(candidate.t)
-            return Told(before.T, self.progress.count, moved)
+            return Told(before.T, self.progress.count, changed)
         undecided = count(self.strategy, before, y).to_json()
         self._fork_point = {**self.own_state(), "progress": undecided}
-        told = [*moved, event, *self._enter(candidate.t, before.d)]
+        told = [*changed, event, *self._enter(candidate.t, before.d)]
         self._begin_probes(candidate.t)
         return Told(before.T, before.T, told)
+
+    def _keep(self, candidate: Candidate, y: float) -> list[Event] | None:
+        """Record the value. None of a step of the search; of a move, what it led to."""
+        moves = self.moves
+        if moves is None:
+            self.observed.add(candidate.z, y)
+            return None
+        moves.take(self.observed)
+        is_move, block = moves.is_move(candidate.z), moves.block_of(candidate.z)
+        far = candidate.z[moves.d_h + block] - moves.offset[block] if is_move else 0.0
+        before = moves.best
+        self.observed.add(candidate.z, y)
+        moves.take(self.observed)
+        if not is_move:
+            return None
+        if not y < before:
+            return []
+        self._lower_region(y)
+        return [self._moved_event(candidate.t, block, far, before - y, moves.gained)]
+
+    def _moved_event(self, t: int, block: int, far: float, gain: float, gained: float) -> Moved:
+        """A move that gained, in words."""
+        assert isinstance(self.embedding, BlockEmbedding)
+        variables = np.flatnonzero(self.embedding.block == block)
+        n, plural = variables.size, "s" if variables.size != 1 else ""
+        text = (
+            f"Evaluation {t}: block {block + 1} of {self.embedding.blocks} ({n} variable{plural}) was moved "
+            f"alone, by {far:+.2g}. Gain {gain:.3g}: it stays moved."
+        )
+        return Moved(t, block, tuple(int(i) for i in variables[:10]), float(far), gain, gained, text)
 
     def _take_trial(self, t: int, y: float) -> list[Event]:
         """No patience is spent in the first phase; with its last value the embedding is chosen."""
@@ -326,17 +419,22 @@ class DSEBO(Liar):
 
     def _see(self, y: float) -> None:
         """Take a value for what is best and worst, and for nothing else."""
-        now, region = self.progress, self.region
+        now = self.progress
         if np.isfinite(y):
             self.progress = replace(now, best=min(now.best, y), worst=max(now.worst, y))
-            self.region = region and replace(region, best=min(region.best, y))
+            self._lower_region(y)
+
+    def _lower_region(self, y: float) -> None:
+        """What the trust region is to beat, by a value that was not its own."""
+        self.region = self.region and replace(self.region, best=min(self.region.best, y))
 
     def _begin_probes(self, t: int) -> None:
         """After evaluation t, once the subspace is large enough."""
         strategy = self.strategy
-        if strategy.probes and self.probes is None and self.d >= min(PROBED_IN, strategy.d_h):
+        waits = self.probes is None and self.progress.most is None
+        if strategy.probes and waits and self.d >= min(PROBED_IN, strategy.d_h):
             first = t + 1 + len(self.pending)  # what was asked with the last point is no probe
-            self.probes = Probes(first, strategy.probes, int(np.nanargmin(self.observed.values)))
+            self.probes = Probes(first, strategy.probes)
 
     def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
         """No patience is spent; with the last one, it is known how far the subspace has to grow."""
@@ -388,9 +486,17 @@ class DSEBO(Liar):
     def retrace(self, z: Array, y: float) -> Told:
         """The model is fitted as in `ask`; the search, most of the time, is left out."""
         t = len(self.observed) + 1
-        if self.observed.any_finite:
-            self.surrogate.update(self._shared_data(t), self.observed.values_for_model())
+        if self.moves is not None:
+            self.moves.take(self.observed)
+        if self.observed.any_finite and not (self.moves is not None and self.moves.is_move(z)):
+            self.surrogate.update(*self._model_data(t))
         return self.tell(Candidate(t, z, z, self.d), y)
+
+    def may_have_asked(self, z: Array) -> bool:
+        """See `Optimizer.may_have_asked`; with the blocks, or coordinates of other embeddings."""
+        moved = self._moved(len(self.observed) + 1)
+        size = self.d if moved is None else moved.size
+        return z.size == size or (self.moves is not None and z.size == self.longest_point)
 
     def fork_point(self) -> dict[str, Any] | None:
         """At a convergence: the value counted, no step taken."""
@@ -415,7 +521,17 @@ class DSEBO(Liar):
         """See `Liar.imagined`; S is shared."""
         other = super().imagined()
         other.surrogate, other._padded = deepcopy(self.surrogate), self._padded.copy()
+        other.moves = self.moves and self.moves.copy()
         return other
+
+    def _model_data(self, t: int) -> tuple[Array, Array]:
+        """(n, d), (n,) what the model is fitted to for evaluation t: all, but for moves of blocks."""
+        Z = self._shared_data(t)
+        if self.moves is None:
+            return Z, self.observed.values_for_model()
+        self.moves.take(self.observed)
+        numbers, y = self.moves.of_model(self.observed.values)
+        return Z[numbers], values_for_model(y)
 
     def _shared_data(self, t: int) -> Array:
         """(n, d) every z so far, padded with zeros to the subspace of evaluation t (Algorithm 3)."""
@@ -424,7 +540,8 @@ class DSEBO(Liar):
             more = np.zeros((max(64, len(points)), self._padded.shape[1]))
             self._padded = np.vstack([self._padded, more])
         for row in range(self._n_padded, len(points)):
-            self._padded[row, : points[row].size] = points[row]
+            own = points[row][: self._padded.shape[1]]  # without the blocks
+            self._padded[row, : own.size] = own
         self._n_padded = len(points)
         moved = self._moved(t)
         return np.ascontiguousarray(self._padded[: len(points), : self.d if moved is None else moved.size])
@@ -450,4 +567,5 @@ class DSEBO(Liar):
         self.surrogate.load_state_dict(state["surrogate"])
         if self.region is not None and "region" in state:  # a fork may have one where its parent has none
             self.region = Region.from_json(state["region"])
-        self.probes = Probes(**state["probes"]) if "probes" in state else None
+        self.moves, probes = self._no_moves(), state.get("probes", {})
+        self.probes = Probes(**probes) if "blocks" in probes else None  # up to 0.3 there were other ones

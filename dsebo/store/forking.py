@@ -146,10 +146,10 @@ def _computed_point(config: RunConfig, row: RunRow, at: int, data: Data) -> dict
     optimizer = make_optimizer(config.at(0))
     forks = [config.at(fork.at) for fork in config.forks if fork.at <= at]
     for t, (z, y) in enumerate(data, start=1):
-        if z.size != optimizer.d:
+        if not optimizer.may_have_asked(z):
             raise StoreError(
                 f"Run {row.short_id} cannot be forked: computed again, it is at d = {optimizer.d} at "
-                f"evaluation {t} and not at {z.size}, as it was made with other rules."
+                f"evaluation {t}, where its point has {z.size} coordinates: it was made with other rules."
             )
         with one_thread():
             optimizer.retrace(z, y)

@@ -138,6 +138,14 @@ class EmbeddedRun:
     points: list[NDArray[np.float64]]
     effective: NDArray[np.intp]  # empty where it is not known which coordinates matter
 
+    def at(self, t: int) -> tuple[NDArray[np.float64], int]:
+        """(z of the subspace of evaluation t, how many blocks of variables are moved besides)."""
+        z, d_h = self.points[t - 1], self.embedding.d_h
+        if z.size <= d_h:
+            return z, 0
+        used = np.flatnonzero(z[:d_h])
+        return z[: used[-1] + 1 if used.size else 1], int(np.count_nonzero(z[d_h:]))
+
 
 def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
     """S, every z and the effective coordinates; StoreError, in a sentence, where there are none."""

@@ -211,9 +211,9 @@ def _imported(fields: Any, ours: bool) -> Imported:
 
 
 def _largest_subspace(config: RunConfig) -> int:
-    """The most dimensions that a point of the run can have."""
+    """The most dimensions that the run can have been in."""
     stages = (config.optimizer, config.at(0).optimizer)  # of a fork: from its start, and before
-    limits = [stage.longest_point for stage in stages if isinstance(stage, DseboConfig)]
+    limits = [stage.columns for stage in stages if isinstance(stage, DseboConfig)]
     return max(limits, default=config.D)
 
 
@@ -358,7 +358,7 @@ def _check_point(evaluation: EvaluationIn, config: RunConfig, place: tuple[int |
         raise Problem((*place, "z"), str(error)) from None
     if raw is None or not isinstance(config.optimizer, DseboConfig):
         return
-    entries, d = len(raw) // int(evaluation.z_type[1]), evaluation.d
-    spare = config.optimizer.longest_point - config.optimizer.d_h  # 0 in the blocks of other embeddings
-    if d is None or not d <= entries <= d + spare:
+    entries, d, longest = len(raw) // int(evaluation.z_type[1]), evaluation.d, config.optimizer.longest_point
+    most = d if longest == config.optimizer.d_h else longest  # with other embeddings, or blocks
+    if d is None or most is None or not d <= entries <= most:
         raise Problem((*place, "z"), f"{entries} entries, but d = {evaluation.d}")

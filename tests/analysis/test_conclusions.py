@@ -86,7 +86,7 @@ def test_probes_that_found_fewer_dimensions_to_be_enough_are_told(tmp_path: Path
     assert "matter) and stopped because probes found 28 dimensions to be enough." in text
     assert "probes" not in conclude_run(replace(RUN, changes=GROWN[:3], probed=40))  # still on the way
     store = Store.open(f"sqlite:///{tmp_path}/runs.db")
-    config = small(variant="adaptive", probes=4, d_l=15, d_h=30, budget=40)
+    config = small(variant="adaptive", probes=20, d_l=15, d_h=30, budget=60)
     text = dsebo.conclude(stored_run(config, store))
     assert "because probes found" in text
     assert text == read_run(store, store.list_runs()[0].id).conclusion

@@ -33,6 +33,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
             **QUICK,
         },
         {"variant": "adaptive", "d_l": 17, "d_h": 20, "probes": 4, "first_point": "centre", **QUICK},
+        {"beta": 4, "d_l": 2, "d_h": 12, "blocks": 7, **QUICK},
         {
             "variant": "adaptive",
             "d_l": 2,

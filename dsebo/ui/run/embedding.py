@@ -27,7 +27,7 @@ def show(store: Store, data: RunData, t: int) -> None:
     """The four pictures at evaluation t."""
     known = data.t if data.ended or not data.changes else data.changes[-1]["t"]
     run, moved = measured(store, str(store.engine.url), data.row.id, known)
-    z = run.points[t - 1]
+    z, _ = run.at(t)
     larger = [c["d_to"] for c in data.changes if c["event"] == "expanded" and c["d_to"] > len(z)]
     shared = share(run.embedding, z, larger[0] if larger else run.embedding.d_h)
     shown = shown_coordinates(run.embedding.D, run.effective)
@@ -48,7 +48,12 @@ def show(store: Store, data: RunData, t: int) -> None:
 
 def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) -> str:
     """What the pictures show, with this evaluation's numbers."""
-    z, D = run.points[t - 1], run.embedding.D
+    (z, blocks), D = run.at(t), run.embedding.D
+    besides = (
+        f" Besides, {count(blocks, 'block')} of variables {'is' if blocks == 1 else 'are'} moved."
+        if blocks
+        else ""
+    )
     share_of = 100 * int(moved.clipped[t - 1]) / D
     effective, reach = run.effective, moved.reach
     others = np.delete(reach, effective)
@@ -64,6 +69,6 @@ def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) ->
         f"At evaluation {t} the search is in {count(len(z), 'dimension')}: x = S z uses the first "
         f"{count(len(z), 'column')} of S. Padded with zeros to {d} dimensions, z′ gives the same x "
         f"(largest difference {number(difference, 2)}), so no value is lost when the subspace "
-        f"grows. {count(int(moved.clipped[t - 1]), 'coordinate')} of x ({share_of:.1f} %) "
+        f"grows.{besides} {count(int(moved.clipped[t - 1]), 'coordinate')} of x ({share_of:.1f} %) "
         f"{'is' if moved.clipped[t - 1] == 1 else 'are'} clipped at the box. {covered}"
     )
