@@ -4,7 +4,7 @@
     python -m benchmarks.adaptive report      beside the paper's rules and BAxUS, seeds 21 to 30 and 1 to 10
     python -m benchmarks.adaptive elsewhere   functions and settings that nothing was chosen on
     python -m benchmarks.adaptive large       D = 10 000
-    python -m benchmarks.adaptive stop        the last dimension with 45 pairs of probes, d_e = 10, 30 and 60
+    python -m benchmarks.adaptive stop        the last dimension with 100 probes, d_e = 10, 30 and 60
     python -m benchmarks.adaptive nearest     2000 evaluations, with the 150 nearest data and with all
     python -m benchmarks.adaptive scaling     seconds of a step at n = 500 ... 10 000, with the exponent
     python -m benchmarks.adaptive steps       the same in a minute: n random data are told, 26 steps follow
@@ -48,7 +48,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "growth by patience": {"growth": "patience"},
     "a random first point": {"first_point": "random"},
     "a stop by slopes": {"stop": 0.05},
-    "a stop by probes": {"probes": 45},
+    "no moves of blocks": {"blocks": 0},
+    "a stop by probes": {"probes": 100},
     "the bound": {"acquisition": "bound"},
     "no trust region": {"region": False},
     "noise of 1e-4 or more": {"least_noise": 1e-4},
@@ -79,7 +80,7 @@ def cells(table: str) -> list[Cell]:
     if table == "large":
         return [Cell("adaptive", ADAPTIVE, {**f, "D": 10_000}) for f in six]
     if table == "stop":
-        names, asked = ("sphere", "rosenbrock", "michalewicz"), ADAPTIVE | {"probes": 45}
+        names, asked = ("sphere", "rosenbrock", "michalewicz"), ADAPTIVE | {"probes": 100}
         return [Cell("probes", asked, {"name": f, "d_e": d_e}) for f in names for d_e in (10, 30, 60)]
     if table == "nearest":
         models = {"150 nearest": ADAPTIVE, "all data": ADAPTIVE | {"most_data": 0}}
