@@ -129,11 +129,16 @@ def test_numbers_of_blocks_that_cannot_be_are_refused() -> None:
         RunConfig.parse({"objective": {"D": 40}, "optimizer": {"blocks": 41}})
     with pytest.raises(ConfigError, match=r"probes must be 0 or blocks = 10 \(got 20\)"):
         RunConfig.parse({"optimizer": {"blocks": 10, "probes": 20}})
-    assert (
-        RunConfig.parse({"objective": {"D": 40}, "optimizer": {"variant": "adaptive"}}).optimizer.blocks == 40
-    )
-    assert RunConfig.parse({"optimizer": {"variant": "adaptive", "probes": 45}}).optimizer.blocks == 45
-    assert RunConfig.parse({"optimizer": {"variant": "adaptive", "embeddings": 2}}).optimizer.blocks == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "blocks"),
+    [({"D": 40}, 40), ({"probes": 45}, 45), ({"embeddings": 2}, 0), ({"blocks": 7}, 7), ({}, 100)],
+)
+def test_our_rules_have_a_hundred_blocks_where_that_fits(given: dict[str, int], blocks: int) -> None:
+    D = given.pop("D", 1000)
+    parts = {"objective": {"D": D, "d_e": 4}, "optimizer": {"variant": "adaptive", "d_h": 20, **given}}
+    assert RunConfig.parse(parts).optimizer.blocks == blocks
 
 
 def test_a_state_of_an_earlier_version_with_other_probes_goes_on() -> None:
