@@ -34,8 +34,9 @@ class Thompson(DSEBO):
         points = [self.next_point()]
         if not self.observed.any_finite:
             return Liar.next_points(self, q)
-        Z, y = self._shared_data(points[0].t), self.observed.values_for_model()
+        Z, y = self._model_data(points[0].t)
         assert self.region is not None
+        assert self.moves is not None
         centre = Z[int(np.argmin(y))]
         low, high = (np.clip(centre + side * self.region.length, -1.0, 1.0) for side in (-1, 1))
         while len(points) < q:
@@ -44,6 +45,7 @@ class Thompson(DSEBO):
             moves = perturbations(2000, centre, low, high, min(1.0, MOVED / self.d), rng)
             values = sample_at(self.surrogate, centre, moves, 512, rng)
             z = np.clip(centre + moves[[int(np.argmin(values))]].toarray()[0], low, high)
+            z = self.moves.placed(z)
             points.append(Candidate(t, z, self.lift(z), self.d))
         return points
 

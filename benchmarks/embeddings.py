@@ -1,4 +1,4 @@
-"""What several embeddings are worth: `embeddings` = 1, 2, 4 with `adaptive`, 500 evaluations, D = 1000.
+"""What several embeddings are worth: `embeddings` = 1, 2, 4, `adaptive` without blocks, D = 1000.
 
 `python -m benchmarks.embeddings run` makes the runs that are missing in results/embeddings.csv, seeds 11 to
 15; without `run` it prints means, and the geometric mean of the ratio to one embedding. `dsebo sweep --preset
@@ -22,7 +22,7 @@ FUNCTIONS, SEEDS = ("sphere", "rosenbrock", "levy"), range(11, 16)
 
 def measure(embeddings: int, function: str, seed: int) -> tuple[float, float]:
     """(the best value, seconds)."""
-    optimizer = {"variant": "adaptive", "embeddings": embeddings}
+    optimizer = {"variant": "adaptive", "embeddings": embeddings, "blocks": 0}
     runner = Runner.from_config(
         RunConfig.parse({"objective": {"name": function}, "optimizer": optimizer, "seed": seed})
     )

@@ -18,6 +18,8 @@ class SharedEmbedding:
     in order, so the same seed with a larger d_h gives the same leading columns, rescaled.
     """
 
+    blocks = 0
+
     def __init__(self, D: int, d_h: int, rng: np.random.Generator, variance: float | None = None) -> None:
         self.D, self.d_h = D, d_h
         self._columns: Array = rng.standard_normal((d_h, D))
@@ -32,6 +34,10 @@ class SharedEmbedding:
     def A(self, d: int) -> Array:
         """(D, d) the embedding matrix of the d-dimensional subspace."""
         return self.S[:, :d]
+
+    def reach(self, d: int) -> Array:
+        """(d, D) what the coordinates of a point of d dimensions move, as it lies in memory."""
+        return self._columns[:d]
 
     def lift(self, z: Array) -> Array:
         """x = p(A_d z): embed and clip to the box."""
@@ -60,6 +66,12 @@ class BlockEmbedding(SharedEmbedding):
         self.blocks = blocks
         self.block = deal.permutation(np.arange(D) % blocks)  # (D,) the block of each variable
         self._signs = np.where(deal.integers(2, size=D) == 0, -1.0, 1.0)
+
+    def reach(self, d: int) -> Array:
+        """(d + B, D) with the blocks."""
+        own = np.zeros((self.blocks, self.D))
+        own[self.block, np.arange(self.D)] = self._signs
+        return np.vstack([super().reach(d), own])
 
     def unclipped(self, z: Array) -> Array:
         """A_d z, and what the blocks are moved by."""

@@ -228,13 +228,13 @@ class ArmPulled(Event, kind="arm-pulled"):
 class Probed(Event, kind="probed"):
     """Each block of variables has been moved once, which tells how many variables matter.
 
-    (Up to 0.3 the event had `curvatures` along random directions in place of `changes`.)
+    (Before 0.3 the event had `curvatures` along random directions in place of `changes`.)
     """
 
-    changes: tuple[float, ...]  # of the value, by each block whose evaluation has not failed
     matter: float | None  # variables that matter; None where the changes do not tell
     most: int  # dimensions that are enough
     text: str
+    changes: tuple[float, ...] = ()  # of the value, by each block whose evaluation has not failed
 
 
 @dataclass(frozen=True)

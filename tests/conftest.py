@@ -10,6 +10,7 @@ import torch
 import typer.testing
 
 from dsebo.threads import one_thread
+from objectives import own
 
 pytest_plugins = ["tests.small_run", "tests.stores"]
 torch.set_num_threads(1)
@@ -32,3 +33,10 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DSEBO_CORES", str(tmp_path / "cores"))
     for name in ("DSEBO_DB", "DSEBO_SETTINGS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _own_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of one's own that a test has named is not there for the next one."""
+    monkeypatch.setenv(own.VARIABLE, "[]")
+    monkeypatch.setattr(own, "_offered", None)

@@ -42,7 +42,9 @@ def test_finds_a_better_point_than_the_centre_and_says_where() -> None:
 def test_the_history_has_the_points_and_the_decisions() -> None:
     result = minimize(bowl, BOUNDS, budget=40, d_h=10, beta=3)
     history = result.history
-    assert [z.size for z in history["z"]] == list(history["d"])
+    moved = history["z"].map(len) == 10 + len(BOUNDS)  # with the blocks, of a variable each
+    assert (history["z"].map(len) == history["d"])[~moved].all()
+    assert 0 < moved.sum() < 40
     expanded = history[history["decision"].str.contains("expanded")]["t"]
     assert list(expanded) == [event.t for event in result.events if event.kind == "expanded"]
     assert len(expanded) > 0

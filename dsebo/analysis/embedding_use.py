@@ -63,10 +63,15 @@ def moves(embedding: SharedEmbedding, points: Sequence[Array]) -> Moves:
     return Moves(clipped, low, high)
 
 
-def share(embedding: SharedEmbedding, z: Array, d: int) -> Shared:
-    """A z beside itself padded to d, with the x that each gives."""
+def share(embedding: SharedEmbedding, z: Array, d: int, moved_by: Array | None = None) -> Shared:
+    """A z beside itself padded to d, with the x that each gives; `moved_by` is how far blocks are moved."""
+
+    def lifted(own: Array) -> Array:
+        blocks = moved_by is not None and moved_by.size
+        return embedding.lift(np.concatenate([pad(own, embedding.d_h), moved_by]) if blocks else own)
+
     padded = pad(z, max(d, len(z)))
-    return Shared(z, padded, embedding.lift(z), embedding.lift(padded))
+    return Shared(z, padded, lifted(z), lifted(padded))
 
 
 def shown_coordinates(D: int, effective: Indices, most: int = SHOWN) -> Indices:

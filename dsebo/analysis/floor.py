@@ -2,7 +2,8 @@
 
 epsilon(d) = min over z in [-1, 1]^d of F(p(A_d z)) - F*, the approximation error of the paper's
 section 5. F is differentiable and S is known, so a many-start gradient search through lift and
-clip finds it. What it finds is an upper bound of the true floor.
+clip finds it. What it finds is an upper bound of the true floor. Where a run moves blocks of variables,
+too, they may stand anywhere in it: z has an entry for each after the first d.
 """
 
 from __future__ import annotations
@@ -71,6 +72,12 @@ def largest_dimension(config: RunConfig) -> int:
     return config.optimizer.d_h
 
 
+def n_blocks(config: RunConfig) -> int:
+    """The blocks of variables of a DSEBO config."""
+    assert isinstance(config.optimizer, DseboConfig)
+    return config.optimizer.n_blocks(config.objective.D)
+
+
 def embedding_seed(config: RunConfig) -> int:
     """The seed that S is drawn from."""
     assert isinstance(config.optimizer, DseboConfig)
@@ -110,27 +117,37 @@ def floors(
     floors = list(known)
     for d in dims:
         smaller = [floor for floor in floors if floor.d <= d]
-        before = min(smaller, key=lambda floor: floor.floor, default=Floor(0, np.inf, np.zeros(0)))
+        nothing = Floor(0, np.inf, np.zeros(embedding.blocks))
+        before = min(smaller, key=lambda floor: floor.floor, default=nothing)
+        padded = _padded(before.z, d, embedding.blocks)
         with one_thread():
-            value, z = _search(objective, embedding, _starts(d, before.z, rng))
+            value, z = _search(
+                objective, embedding, _starts(padded, before.z.size - embedding.blocks, d, rng)
+            )
         if value > before.floor:  # the padded z, up to rounding
-            value, z = before.floor, pad(before.z, d)
+            value, z = before.floor, padded
         floors.append(Floor(d, value, z))
         yield floors[-1]
 
 
-def _starts(d: int, best: Array, rng: np.random.Generator) -> Array:
-    """(STARTS, d) the best z so far, copies of it with new coordinates, and points of the box."""
-    around = np.tile(pad(best, d), (STARTS // 2, 1))
-    around[1:, best.size :] = rng.uniform(-0.5, 0.5, size=(len(around) - 1, d - best.size))
-    return np.vstack([around, rng.uniform(-1.0, 1.0, size=(STARTS - len(around), d))])
+def _padded(z: Array, d: int, blocks: int) -> Array:
+    """(d + blocks,) z in d dimensions, the blocks where they were."""
+    own = z.size - blocks
+    return np.concatenate([pad(z[:own], d), z[own:]])
+
+
+def _starts(best: Array, d_before: int, d: int, rng: np.random.Generator) -> Array:
+    """(STARTS, size of z) the best z so far, copies of it with new coordinates, and points of the box."""
+    around = np.tile(best, (STARTS // 2, 1))
+    around[1:, d_before:d] = rng.uniform(-0.5, 0.5, size=(len(around) - 1, d - d_before))
+    return np.vstack([around, rng.uniform(-1.0, 1.0, size=(STARTS - len(around), best.size))])
 
 
 def _search(objective: Objective, embedding: SharedEmbedding, starts: Array) -> tuple[float, Array]:
     """The least value of F(p(A_d z)) that L-BFGS finds from the starts, and its z."""
     import torch  # here and below, as it takes seconds: pages are drawn without it
 
-    A = torch.from_numpy(embedding.A(starts.shape[1]).T)  # (d, D), as it lies in memory
+    A = torch.from_numpy(embedding.reach(starts.shape[1] - embedding.blocks))  # (size of z, D)
 
     def values(z: Tensor) -> Tensor:
         return objective((z @ A).clamp(-1.0, 1.0))

@@ -167,7 +167,7 @@ def _agreement(events: Sequence[Event]) -> Rows:
 
 def _probed(events: Sequence[Event]) -> Rows:
     now = events[-1]
-    if "curvatures" in now:  # of a run of an earlier version
+    if now.get("curvatures"):  # of a run of an earlier version
         curvatures = sorted(now["curvatures"], reverse=True)
         return [Bars("Curvature along each pair of probes", _numbers(curvatures), curvatures)]
     changes = sorted(now["changes"], reverse=True)

@@ -24,7 +24,7 @@ import numpy as np
 
 from dsebo.embedding import pad
 from dsebo.expansion import Gain, blocks_that_matter, moves_next
-from dsebo.methods.base import Array, Observations
+from dsebo.methods.base import FAR_OUT, Array, Observations
 
 BEFORE = 16  # a sixteenth of the budget goes before the first move: until then the search gains more
 SHORTEST, LONGEST = 10.0**-1.5, 1.0  # how far a block is moved; the box is from -1 to 1
@@ -62,9 +62,13 @@ class Moves:
         """Whether z is one: its offset is of no best point so far."""
         return self._offset_of(z).tobytes() not in self._heights
 
-    def block_of(self, z: Array) -> int:
-        """The block in which z differs most from the best point."""
-        return int(np.argmax(np.abs(self._offset_of(z) - self.offset)))
+    def move_of(self, z: Array) -> tuple[int, float]:
+        """(block, how far) of a move, from the latest best point that it is one block away from."""
+        own = self._offset_of(z)
+        apart = (own - np.frombuffer(known) for known in reversed(self._heights))
+        away = next((a for a in apart if np.count_nonzero(a) == 1), own - self.offset)
+        b = int(np.argmax(np.abs(away)))
+        return b, float(away[b])
 
     def _offset_of(self, z: Array) -> Array:
         return pad(z[self.d_h :], self.offset.size)
@@ -83,22 +87,26 @@ class Moves:
         if moves:
             self.n_moves += 1
             self.of_moves = self.of_moves.after(gain)
-            b = self.block_of(z)
-            self.changes[b] = np.fmax(self.changes[b], np.nan_to_num(abs(y - self.best)))
-            if gain > 0.0:
-                self.gained += gain
-                self._heights[offset.tobytes()] = self._heights[self.offset.tobytes()] + gain
+            b, _ = self.move_of(z)
+            self.changes[b] = np.fmax(self.changes[b], abs(y - self.best))  # as it was where it has failed
+            self.gained += gain
         else:
             self.of_search = self.of_search.after(gain) if math.isfinite(self.best) else self.of_search
             self._of_search.append(i)
             self._height_at.append(self._heights[offset.tobytes()])
         if y < self.best:
+            # Out of a penalty: added to it, all that is gained later would be lost in rounding.
+            far_out = not math.isfinite(self.best) or abs(self.best) > FAR_OUT * abs(y)
+            if moves:
+                height = self._heights[self.offset.tobytes()]
+                self._heights[offset.tobytes()] = height if far_out else height + gain
             self.best, self.best_at, self.offset = y, i, offset
 
     def of_model(self, values: list[float]) -> tuple[np.ndarray, Array]:
         """(numbers, values) of what the search's model takes: no moves, values as if at this offset."""
         raised = np.array(self._height_at) - self._heights[self.offset.tobytes()]
-        return np.array(self._of_search), np.array(values)[self._of_search] + raised
+        lowered = np.maximum(np.array(values)[self._of_search] + raised, self.best)  # NaN stays
+        return np.array(self._of_search), lowered
 
     # -- what is next -----------------------------------------------------------------------------
 
@@ -120,7 +128,9 @@ class Moves:
         return b, far if rng.integers(2) else -far
 
     def _weights(self) -> Array:
-        changes = np.nan_to_num(self.changes)
+        known = np.isfinite(self.changes)
+        usual = np.median(self.changes[known]) if known.any() else 0.0  # where a block's moves have failed
+        changes = np.where(known, self.changes, usual)
         largest = float(changes.max())
         if largest <= 0.0:
             return np.ones(changes.size)

@@ -42,11 +42,11 @@ class Probes:
         what = f"Evaluation {last}: {len(known)} blocks of variables have been moved, each alone."
         if variables is None:
             which = "None of them stands out" if not matter else "All of them matter"
-            return Probed(last, known, None, most, f"{what} {which}: it may grow up to d_h.")
+            return Probed(last, None, most, f"{what} {which}: it may grow up to d_h.", known)
         number = f"{matter} change{'s' if matter == 1 else ''}"
         why = f"{number} the value far more than most do: some {variables:.0f} variables matter."
         then = enough_in_words(strategy, last, d) if most == d else f"It grows to {most} dimensions."
-        return Probed(last, known, variables, most, f"{what} {why} {then}")
+        return Probed(last, variables, most, f"{what} {why} {then}", known)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""

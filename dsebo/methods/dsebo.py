@@ -32,7 +32,7 @@ from dsebo.methods._shared import SearchConfig, kappa_setting
 from dsebo.methods._trials import Trials
 from dsebo.methods.base import Array, Candidate, Optimizer, Told, stream, values_for_model
 from dsebo.methods.cost import BASE_BYTES, Coefficients, Prediction
-from dsebo.objectives.fields import MAX_SEED, ConfigError, must, setting, whole_number
+from dsebo.objectives.fields import MAX_SEED, ConfigError, must, setting
 
 _DRAW = 16e-9  # seconds for an entry of S
 _TOUCH = 2e-9  # seconds for an entry of A_d in a lift, or of x in an evaluation (some of them)
@@ -60,7 +60,6 @@ class DseboConfig(GrowthConfig, SearchConfig):
         "embedding_seed": "S has been drawn with it",
         "embeddings": "the run has begun with them",
         "blocks": "its variables have been dealt to them",
-        "probes": "its variables have been dealt to them",
     }
 
     method: Literal["dsebo"] = "dsebo"
@@ -72,10 +71,11 @@ class DseboConfig(GrowthConfig, SearchConfig):
     d_h."""
     blocks: int = setting(0, "Blocks that are moved", symbol="B", advanced=True, ge=0, le=1000)
     """The variables are dealt to so many random blocks. Between steps of the search one block is moved, and
-    nothing else: at first each block once, then as often as that gains more. 0: no moves. Try 100."""
+    nothing else: at first each block once, then while that gains more. 0: no moves. Try 100."""
     probes: int = setting(0, "Blocks that are probed", symbol="P", advanced=True, ge=0, le=1000)
-    """Once, at d = 17: each of so many random blocks of variables is moved alone, which tells how many
-    variables matter. It then grows to 1.5 times as many dimensions. 0: no probes. Try 100."""
+    """Once, at d = 17: each of so many random blocks of variables is moved alone (of the B blocks, where there
+    are some). That tells how many variables matter; it grows to 1.5 times as many dimensions. 0: no probes.
+    Try 100."""
     first_point: FirstPoint = setting("random", "First point", symbol="z₁", advanced=True)
     """Anywhere in the first subspace, or the centre of the box, z = 0, which all subspaces share."""
     acquisition: Acquisition = setting("bound", "Acquisition", symbol="a", advanced=True)
@@ -106,7 +106,7 @@ class DseboConfig(GrowthConfig, SearchConfig):
     """Draws S alone, to see another embedding in the same run. Empty: it follows the run's seed."""
     embeddings: int = setting(1, "Embeddings", symbol="m", advanced=True, ge=1, le=16)
     """How many embeddings are tried first: they share a tenth of the budget, and the one with the best value
-    goes on. Try 1, 4."""
+    goes on; no blocks are moved then. Try 1, 4."""
 
     AUTHORS: ClassVar[dict[str, Any]] = {
         "kappa_scale": 1.0,
@@ -145,49 +145,32 @@ class DseboConfig(GrowthConfig, SearchConfig):
     def complete(cls, given: dict[str, Any], D: int) -> dict[str, Any]:
         """d_h = min(D, 100), d_l = 5 or d_h if that is less; what else belongs to the variant."""
         of_variant = {"authors": cls.AUTHORS, "adaptive": cls.ADAPTIVE}.get(str(given.get("variant")), {})
-        completed = {**of_variant, **super().complete(given, D)}
-        if "blocks" not in given and completed.get("blocks"):  # of the variant
-            probed, trials = whole_number(given.get("probes")), whole_number(given.get("embeddings"))
-            completed["blocks"] = 0 if trials is not None and trials > 1 else min(D, probed or 100)
-        return completed
-
-    @field_validator("probes")
-    @classmethod
-    def _same_blocks(cls, probes: int, info: ValidationInfo) -> int:
-        blocks = info.data.get("blocks")
-        if probes and blocks and probes != blocks:
-            raise ValueError(f"probes must be 0 or blocks = {blocks} (got {probes}).")
-        return probes
+        return {**of_variant, **super().complete(given, D)}
 
     @field_validator("embeddings")
     @classmethod
-    def _without_blocks(cls, embeddings: int, info: ValidationInfo) -> int:
-        for name in ("blocks", "probes"):
-            if embeddings > 1 and info.data.get(name):
-                raise ValueError(f"embeddings must be 1 where there are {name} (got {embeddings}).")
+    def _without_probes(cls, embeddings: int, info: ValidationInfo) -> int:
+        if embeddings > 1 and info.data.get("probes"):
+            raise ValueError(f"embeddings must be 1 where there are probes (got {embeddings}).")
         return embeddings
 
-    def check(self, D: int) -> None:
-        """See `GrowthConfig.check`; no more blocks than variables."""
-        super().check(D)
-        for name in ("blocks", "probes"):
-            if getattr(self, name) > D:
-                raise ValueError(must(name, f"a whole number from 0 to D = {D}", getattr(self, name)))
+    def n_blocks(self, D: int) -> int:
+        """How many blocks D variables are dealt to, to be moved or probed; a variable at least in each."""
+        return min(D, self.blocks or self.probes) if self.embeddings == 1 else 0
 
     @property
     def columns(self) -> int:
         """Of S."""
         return self.d_h + (self.embeddings - 1) * self.d_l
 
-    @property
-    def longest_point(self) -> int:
+    def longest_point(self, D: int) -> int:
         """The most coordinates that z can have."""
-        return self.columns + (self.blocks or self.probes)
+        return self.columns + self.n_blocks(D)
 
     def embedding(self, D: int, seed: int) -> SharedEmbedding:
         """S as a run of that seed draws it, with the blocks if any."""
         own = seed if self.embedding_seed is None else self.embedding_seed
-        drawn, blocks = stream(own, 0), self.blocks or self.probes
+        drawn, blocks = stream(own, 0), self.n_blocks(D)
         if blocks:
             return BlockEmbedding(D, self.d_h, blocks, drawn, stream(own, BLOCK_STREAM))
         return SharedEmbedding(D, self.columns, drawn, 1.0 / self.d_h)
@@ -242,7 +225,7 @@ class DseboConfig(GrowthConfig, SearchConfig):
         if budget > n:  # every further step takes what the last one does
             last = modelling - self.coefficients.seconds(n - 1, D, self.d_h) * self.effort(n - 1)
             modelling += (budget - n) * last
-        points = 8 * budget * self.longest_point
+        points = 8 * budget * self.longest_point(D)
         kernel = 8 * 6 * n * n  # the kernel matrix, its factor and some copies
         more_samples = max(0, self.sample_bytes(budget) - DseboConfig().sample_bytes(budget))
         memory = BASE_BYTES + 8 * D * self.columns + points + kernel + more_samples
@@ -259,7 +242,7 @@ class DSEBO(Liar):
         self.trials = Trials(config.embeddings, config.d_l, budget)
         self.embedding = config.embedding(D, seed)  # line 1
         self.strategy = config.strategy(budget)
-        self.longest_point = config.longest_point
+        self.longest_point = config.longest_point(D)
         self.progress: Progress = start(self.strategy)  # line 2
         self.surrogate = config.surrogate()
         self.search = config.search_settings(config.kappa_scale)
@@ -389,8 +372,7 @@ class DSEBO(Liar):
             self.observed.add(candidate.z, y)
             return None
         moves.take(self.observed)
-        is_move, block = moves.is_move(candidate.z), moves.block_of(candidate.z)
-        far = candidate.z[moves.d_h + block] - moves.offset[block] if is_move else 0.0
+        is_move, (block, far) = moves.is_move(candidate.z), moves.move_of(candidate.z)
         before = moves.best
         self.observed.add(candidate.z, y)
         moves.take(self.observed)
@@ -410,7 +392,7 @@ class DSEBO(Liar):
             f"Evaluation {t}: block {block + 1} of {self.embedding.blocks} ({n} variable{plural}) was moved "
             f"alone, by {far:+.2g}. Gain {gain:.3g}: it stays moved."
         )
-        return Moved(t, block, tuple(int(i) for i in variables[:10]), float(far), gain, gained, text)
+        return Moved(t, block, tuple(int(i) for i in variables[:10]), far, gain, gained, text)
 
     def _take_trial(self, t: int, y: float) -> list[Event]:
         """No patience is spent in the first phase; with its last value the embedding is chosen."""
@@ -432,9 +414,9 @@ class DSEBO(Liar):
         """After evaluation t, once the subspace is large enough."""
         strategy = self.strategy
         waits = self.probes is None and self.progress.most is None
-        if strategy.probes and waits and self.d >= min(PROBED_IN, strategy.d_h):
+        if strategy.probes and self.moves and waits and self.d >= min(PROBED_IN, strategy.d_h):
             first = t + 1 + len(self.pending)  # what was asked with the last point is no probe
-            self.probes = Probes(first, strategy.probes)
+            self.probes = Probes(first, self.moves.changes.size)
 
     def _take_probe(self, probes: Probes, t: int, y: float) -> list[Event]:
         """No patience is spent; with the last one, it is known how far the subspace has to grow."""
@@ -568,4 +550,4 @@ class DSEBO(Liar):
         if self.region is not None and "region" in state:  # a fork may have one where its parent has none
             self.region = Region.from_json(state["region"])
         self.moves, probes = self._no_moves(), state.get("probes", {})
-        self.probes = Probes(**probes) if "blocks" in probes else None  # up to 0.3 there were other ones
+        self.probes = Probes(**probes) if "blocks" in probes else None  # before 0.3 there were other ones

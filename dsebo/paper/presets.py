@@ -105,6 +105,6 @@ PRESETS: tuple[Preset, ...] = (
         300,
         "One, two or four embeddings to begin with, on four functions, with 300 evaluations.",
         {"embeddings": [1, 2, 4], "function": ["sphere", "rosenbrock", "levy", "michalewicz"]},
-        {"variant": "adaptive"},
+        {"variant": "adaptive", "blocks": 0},  # which several embeddings do not have
     ),
 )

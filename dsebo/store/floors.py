@@ -19,6 +19,7 @@ from dsebo.analysis.floor import (
     embedding_seed,
     floors_of_config,
     largest_dimension,
+    n_blocks,
 )
 from dsebo.config import RunConfig
 from dsebo.embedding import SharedEmbedding
@@ -35,6 +36,8 @@ def floor_key(config: RunConfig, checksum: str) -> str:
         "S": checksum,
         "search": SEARCH,
     }
+    if blocks := n_blocks(config):
+        depends["blocks"] = blocks
     return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
 
 

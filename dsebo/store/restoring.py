@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from dsebo.embedding import SharedEmbedding
+from dsebo.embedding import SharedEmbedding, pad
 from dsebo.methods.base import Optimizer
 from dsebo.methods.dsebo import DseboConfig
 from dsebo.run import Runner, make_optimizer
@@ -136,15 +136,13 @@ class EmbeddedRun:
 
     embedding: SharedEmbedding
     points: list[NDArray[np.float64]]
+    dims: list[int]  # of the subspace of each evaluation
     effective: NDArray[np.intp]  # empty where it is not known which coordinates matter
 
-    def at(self, t: int) -> tuple[NDArray[np.float64], int]:
-        """(z of the subspace of evaluation t, how many blocks of variables are moved besides)."""
+    def at(self, t: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(z of the subspace of evaluation t, how far each block of variables is moved besides)."""
         z, d_h = self.points[t - 1], self.embedding.d_h
-        if z.size <= d_h:
-            return z, 0
-        used = np.flatnonzero(z[:d_h])
-        return z[: used[-1] + 1 if used.size else 1], int(np.count_nonzero(z[d_h:]))
+        return pad(z, d_h)[: self.dims[t - 1]] if z.size < d_h else z[: self.dims[t - 1]], z[d_h:]
 
 
 def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
@@ -160,7 +158,7 @@ def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
     if config.objective.D * config.optimizer.d_h > MOST_ENTRIES:
         raise StoreError("S is too large to be shown: at most 50 million entries.")
     table = schema.evaluation
-    chosen = select(table.c.z, table.c.z_type).where(table.c.run_id == row.id)
+    chosen = select(table.c.z, table.c.z_type, table.c.d).where(table.c.run_id == row.id)
     with store.read() as connection:
         points = connection.execute(chosen.order_by(table.c.t)).all()
     if not points or any(point.z is None for point in points):
@@ -171,4 +169,5 @@ def embedded_run(store: Store, run_id: str) -> EmbeddedRun:
         raise StoreError(f"Run {row.short_id} was made with another S than the one drawn here.")
     vectors = [np.frombuffer(point.z, dtype=f"<{point.z_type}").astype(float) for point in points]
     effective = config.objective.build().effective_coordinates
-    return EmbeddedRun(embedding, vectors, np.empty(0, np.intp) if effective is None else effective)
+    dims = [point.d or vector.size for point, vector in zip(points, vectors, strict=True)]
+    return EmbeddedRun(embedding, vectors, dims, np.empty(0, np.intp) if effective is None else effective)

@@ -294,7 +294,7 @@ class _TriedState:
         ]
 
 
-LATER = {"b_entered", "enough", "most", "pending"}  # what not every state has: there is a default
+LATER = {"b_entered", "enough", "most", "pending", "probes"}  # what not every state has: there is a default
 
 
 def check_like(new: Any, saved: Any, D: int) -> None:
@@ -358,7 +358,9 @@ def _check_point(evaluation: EvaluationIn, config: RunConfig, place: tuple[int |
         raise Problem((*place, "z"), str(error)) from None
     if raw is None or not isinstance(config.optimizer, DseboConfig):
         return
-    entries, d, longest = len(raw) // int(evaluation.z_type[1]), evaluation.d, config.optimizer.longest_point
-    most = d if longest == config.optimizer.d_h else longest  # with other embeddings, or blocks
-    if d is None or most is None or not d <= entries <= most:
+    entries, d = len(raw) // int(evaluation.z_type[1]), evaluation.d
+    spare = config.optimizer.columns - config.optimizer.d_h  # 0 in the blocks of other embeddings
+    blocks = config.optimizer.n_blocks(config.D)
+    with_blocks = blocks > 0 and entries == config.optimizer.columns + blocks
+    if d is None or not (d <= entries <= d + spare or with_blocks):
         raise Problem((*place, "z"), f"{entries} entries, but d = {evaluation.d}")

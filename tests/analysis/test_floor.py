@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsebo.analysis.floor import NoFloor, checked_dims, floors, floors_of_config
+from dsebo.analysis.floor import NoFloor, checked_dims, embedding_of, floors, floors_of_config
 from dsebo.config import RunConfig
-from dsebo.embedding import SharedEmbedding
+from dsebo.embedding import SharedEmbedding, pad
 from dsebo.events import Evaluated
 from dsebo.methods.base import stream
-from dsebo.run import run
+from dsebo.run import make_objective, run
 from objectives import BaseFunction, EmbeddedConfig, EmbeddedFunction, register, registry
 from objectives.registry import numpy_function
 
@@ -90,3 +90,15 @@ def test_where_it_does_not_apply_it_says_so() -> None:
             checked_dims(small(name="steps"), [5])
     finally:
         registry._functions.pop("steps")
+
+
+def test_blocks_that_are_moved_reach_further() -> None:
+    given = {"objective": {"D": 60, "d_e": 6}, "optimizer": {"d_h": 10}}
+    plain = RunConfig.parse(given)
+    moved = RunConfig.parse({**given, "optimizer": {"d_h": 10, "blocks": 15}})
+    f, S = make_objective(moved), embedding_of(moved)
+    for without, floor in zip(floors_of_config(plain, [2, 6]), floors_of_config(moved, [2, 6]), strict=True):
+        assert floor.z.size == floor.d + 15
+        whole = np.concatenate([pad(floor.z[: floor.d], 10), floor.z[floor.d :]])
+        assert floor.floor == pytest.approx(float(f(S.lift(whole)[None])[0]), abs=1e-9)
+        assert floor.floor < without.floor

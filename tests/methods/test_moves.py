@@ -12,7 +12,6 @@ from dsebo.events import Moved, Probed
 from dsebo.methods._moves import PROBE, Moves
 from dsebo.methods.base import Observations, stream
 from dsebo.threads import one_thread
-from objectives.fields import ConfigError
 from tests.methods.helpers import optimizer_of, play
 
 SETTINGS: dict[str, Any] = {"variant": "adaptive", "beta": 6, "d_l": 2, "d_h": 12, "blocks": 10}
@@ -124,21 +123,58 @@ def test_probes_count_the_variables_that_matter_and_move_each_block_as_far() -> 
     assert optimizer.d == max(17, told.most)
 
 
-def test_numbers_of_blocks_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"blocks must be a whole number from 0 to D = 40 \(got 41\)"):
-        RunConfig.parse({"objective": {"D": 40}, "optimizer": {"blocks": 41}})
-    with pytest.raises(ConfigError, match=r"probes must be 0 or blocks = 10 \(got 20\)"):
-        RunConfig.parse({"optimizer": {"blocks": 10, "probes": 20}})
-
-
 @pytest.mark.parametrize(
     ("given", "blocks"),
-    [({"D": 40}, 40), ({"probes": 45}, 45), ({"embeddings": 2}, 0), ({"blocks": 7}, 7), ({}, 100)],
+    [
+        ({}, 100),
+        ({"D": 40}, 40),
+        ({"probes": 45}, 100),
+        ({"blocks": 0, "probes": 45}, 45),
+        ({"blocks": 0, "probes": 45, "D": 40}, 40),
+        ({"embeddings": 2, "blocks": 100}, 0),
+        ({"blocks": 7}, 7),
+        ({"variant": "paper"}, 0),
+    ],
 )
-def test_our_rules_have_a_hundred_blocks_where_that_fits(given: dict[str, int], blocks: int) -> None:
-    D = given.pop("D", 1000)
-    parts = {"objective": {"D": D, "d_e": 4}, "optimizer": {"variant": "adaptive", "d_h": 20, **given}}
-    assert RunConfig.parse(parts).optimizer.blocks == blocks
+def test_variables_are_dealt_to_no_more_blocks_than_there_are(given: dict[str, Any], blocks: int) -> None:
+    optimizer = {"variant": "adaptive", "d_h": 20, **given}
+    D = optimizer.pop("D", 1000)
+    config = RunConfig.parse({"objective": {"D": D, "d_e": 4}, "optimizer": optimizer})
+    assert config.optimizer.n_blocks(D) == blocks
+    assert getattr(config.optimizer.embedding(D, 1), "blocks", 0) == blocks
+
+
+def test_what_is_gained_after_a_penalty_is_not_lost() -> None:
+    moves, observed = Moves(1, 2, 16), Observations()
+    for z, y in (
+        (np.zeros(1), 1e20),
+        (np.array([0.5]), 1e20),
+        (np.array([0.0, 0.3, 0.0]), 5.0),
+        (np.array([0.1, 0.3, 0.0]), 4.0),
+        (np.array([0.1, 0.3, 0.2]), 3.25),
+    ):
+        observed.add(z, y)
+    moves.take(observed)
+    assert moves.of_model(observed.values)[1].tolist() == [1e20, 1e20, 3.25]
+
+
+def test_a_move_that_was_asked_before_another_was_told_is_of_its_own_block() -> None:
+    moves, observed = Moves(1, 3, 16), Observations()
+    for r, y in (([0.0, 0.0, 0.0], 5.0), ([0.9, 0.0, 0.0], 4.0), ([0.0, 0.05, 0.0], 4.5)):
+        observed.add(np.array([0.1, *r]), y)
+    moves.take(observed)
+    assert moves.changes[:2] == pytest.approx([1.0, 0.5])
+    assert np.isnan(moves.changes[2])
+    assert moves.move_of(np.array([0.1, 0.0, 0.05, 0.0])) == (1, 0.05)
+
+
+def test_a_block_whose_move_has_failed_is_tried_again_like_others() -> None:
+    moves, observed = Moves(1, 3, 16), Observations()
+    for r, y in (([0.0] * 3, 5.0), ([0.9, 0, 0], 6.0), ([0, 0.9, 0], float("nan")), ([0, 0, 0.9], 6.0)):
+        observed.add(np.array([0.1, *r]), y)
+    moves.take(observed)
+    rng = np.random.default_rng(1)
+    assert {moves.step(rng)[0] for _ in range(60)} == {0, 1, 2}
 
 
 def test_a_state_of_an_earlier_version_with_other_probes_goes_on() -> None:

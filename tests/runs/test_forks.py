@@ -163,7 +163,7 @@ def test_a_run_that_was_made_by_other_rules_cannot_be_forked(store: Store, paren
         later = (table.c.t > first, table.c.t <= second)
         z = np.zeros(3).tobytes()
         connection.execute(update(table).where(*later).values(z=z, d=3))
-    why = f"computed again, it is at d = 6 at evaluation {first + 1} and not at 3"
+    why = f"it is at d = 6 at evaluation {first + 1}, where its point has 3 coordinates"
     with pytest.raises(StoreError, match=why):
         plan_fork(store, parent, second)
     assert plan_fork(store, parent, first).at == first

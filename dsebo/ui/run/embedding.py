@@ -27,9 +27,9 @@ def show(store: Store, data: RunData, t: int) -> None:
     """The four pictures at evaluation t."""
     known = data.t if data.ended or not data.changes else data.changes[-1]["t"]
     run, moved = measured(store, str(store.engine.url), data.row.id, known)
-    z, _ = run.at(t)
+    z, moved_by = run.at(t)
     larger = [c["d_to"] for c in data.changes if c["event"] == "expanded" and c["d_to"] > len(z)]
-    shared = share(run.embedding, z, larger[0] if larger else run.embedding.d_h)
+    shared = share(run.embedding, z, larger[0] if larger else run.embedding.d_h, moved_by)
     shown = shown_coordinates(run.embedding.D, run.effective)
     effective = min(len(run.effective), len(shown) // 2)
     st.markdown(_words(run, moved, shared.difference, t, len(shared.padded)))
@@ -48,7 +48,8 @@ def show(store: Store, data: RunData, t: int) -> None:
 
 def _words(run: EmbeddedRun, moved: Moves, difference: float, t: int, d: int) -> str:
     """What the pictures show, with this evaluation's numbers."""
-    (z, blocks), D = run.at(t), run.embedding.D
+    (z, moved_by), D = run.at(t), run.embedding.D
+    blocks = int(np.count_nonzero(moved_by))
     besides = (
         f" Besides, {count(blocks, 'block')} of variables {'is' if blocks == 1 else 'are'} moved."
         if blocks

@@ -107,7 +107,7 @@ PRESETS = (
     Preset(
         "adaptive",
         "Our own rules",
-        "No waiting: from the centre on, the subspace grows every few evaluations, whatever they gained.",
+        "No waiting: the subspace grows every few evaluations, and blocks of variables are moved alone.",
         {"variant": "adaptive"},
     ),
 )
