@@ -35,6 +35,7 @@ class Thompson(DSEBO):
         if not self.observed.any_finite:
             return Liar.next_points(self, q)
         Z, y = self._model_data(points[0].t)
+        self.surrogate.update(Z, y)  # which a move has not asked for
         assert self.region is not None
         assert self.moves is not None
         centre = Z[int(np.argmin(y))]

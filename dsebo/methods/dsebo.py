@@ -73,9 +73,9 @@ class DseboConfig(GrowthConfig, SearchConfig):
     """The variables are dealt to so many random blocks. Between steps of the search one block is moved, and
     nothing else: at first each block once, then while that gains more. 0: no moves. Try 100."""
     probes: int = setting(0, "Blocks that are probed", symbol="P", advanced=True, ge=0, le=1000)
-    """Once, at d = 17: each of so many random blocks of variables is moved alone (of the B blocks, where there
-    are some). That tells how many variables matter; it grows to 1.5 times as many dimensions. 0: no probes.
-    Try 100."""
+    """Once, at d = 17: each of so many random blocks of variables (of all B, where there are some) is moved
+    alone. That tells how many variables matter; it grows to 1.5 times as many dimensions. 0: no probes. Try
+    100."""
     first_point: FirstPoint = setting("random", "First point", symbol="z₁", advanced=True)
     """Anywhere in the first subspace, or the centre of the box, z = 0, which all subspaces share."""
     acquisition: Acquisition = setting("bound", "Acquisition", symbol="a", advanced=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dsebo.config import RunConfig
 from dsebo.runs.worker import resumed_run, stored_run
 from dsebo.store.errors import StoreError
 from dsebo.store.store import Store
@@ -62,6 +63,52 @@ def test_an_imported_run_goes_on_to_the_same_history(store: Store, tmp_path: Pat
     list(resumed_run(other, ids[0]))
     assert history(other, ids[0]) == reference(config)
     other.close()
+
+
+def probing(store: Store) -> tuple[bytes, RunConfig]:
+    """A run with probes that have been told, in the middle of what follows; as a bundle."""
+    config = small(variant="adaptive", blocks=8, probes=8, d_l=17, d_h=30, budget=40)
+    ids: list[str] = []
+    events = stored_run(config, store, on_id=ids.append)
+    for event in events:
+        if event.t == 25:
+            break
+    data = export_json(store, ids)
+    events.close()
+    return data, config
+
+
+def test_a_run_that_has_probed_and_moved_blocks_goes_on_to_the_same_history(
+    store: Store, tmp_path: Path
+) -> None:
+    data, config = probing(store)
+    other = Store.open(str(tmp_path / "other.db"))
+    (run,) = import_bytes(other, data, "b.json")
+    list(resumed_run(other, run))
+    assert history(other, run) == reference(config)
+    other.close()
+
+
+def test_probes_of_before_0_3_import(store: Store, tmp_path: Path) -> None:
+    plain = json.loads(probing(store)[0])
+    probed = [event for event in plain["runs"][0]["events"] if event["event"] == "probed"]
+    assert len(probed) == 1
+    probed[0]["curvatures"] = probed[0].pop("changes")
+    other = Store.open(str(tmp_path / "other.db"))
+    (run,) = import_bytes(other, json.dumps(plain).encode(), "b.json")
+    (event,) = [event for event in other.events(run) if event["event"] == "probed"]
+    assert len(event["curvatures"]) == 8
+    other.close()
+
+
+def test_a_point_with_some_of_its_blocks_is_refused(store: Store) -> None:
+    plain = json.loads(probing(store)[0])
+    evaluation = plain["runs"][0]["evaluations"][-1]
+    z = base64.b64decode(evaluation["z"])
+    assert len(z) > 8 * 30
+    evaluation["z"] = base64.b64encode(z[:-8]).decode()
+    with pytest.raises(StoreError, match=r"entries, but d ="):
+        import_bytes(store, json.dumps(plain).encode(), "b.json")
 
 
 def changed(data: bytes, change: Any) -> bytes:
