@@ -105,8 +105,7 @@ class Moves:
     def of_model(self, values: list[float]) -> tuple[np.ndarray, Array]:
         """(numbers, values) of what the search's model takes: no moves, values as if at this offset."""
         raised = np.array(self._height_at) - self._heights[self.offset.tobytes()]
-        lowered = np.maximum(np.array(values)[self._of_search] + raised, self.best)  # NaN stays
-        return np.array(self._of_search), lowered
+        return np.array(self._of_search), np.array(values)[self._of_search] + raised
 
     # -- what is next -----------------------------------------------------------------------------
 
