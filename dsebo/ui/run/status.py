@@ -23,6 +23,10 @@ STATE_WORDS = {
     "paused": "Paused. Step (›) makes one evaluation, Resume (▶) lets it run.",
 }
 WILL_PAUSE = "Waiting for a free place, to begin paused. Resume (▶) lets it run."
+AFTER_THIS = {  # an evaluation cannot be broken off: a function of one's own may take long, or hang
+    "cancel": "It is cancelled as soon as the evaluation under way has ended.",
+    "pause": "It pauses as soon as the evaluation under way has ended.",
+}
 IMPORTED_WORDS = "Imported: this is what a file says, not what was computed here."
 INTERRUPTED = "This run was interrupted. Every evaluation is kept; Resume (▶) carries on. The reason:"
 
@@ -104,6 +108,8 @@ def _state(data: RunData) -> tuple[str, str]:
         return f"{INTERRUPTED} {row.error}", "warning"
     if row.waits_to_pause:
         return WILL_PAUSE, ""
+    if row.state == "running" and row.wanted in AFTER_THIS:
+        return AFTER_THIS[row.wanted], ""
     tone = "warning" if row.state in ("interrupted", "stalled") else ""
     return STATE_WORDS.get(row.state, ""), tone
 
