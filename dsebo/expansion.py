@@ -32,13 +32,11 @@ AlphaMode = Literal["absolute", "relative", "gained"]
 Growth = Literal["patience", "steady"]
 Steps = Literal["last", "first"]
 
-PROBED_IN = (
-    17  # dimensions in which a subspace has been searched well enough to be probed around its best point
-)
+PROBED_IN = 17  # dimensions in which the best point is good enough to be probed around
 STANDS_OUT = 10.0  # times the lower quartile: what a block with a variable that matters changes at least
 ROOM = 1.5  # dimensions for each variable that matters: a random subspace needs more than there are
 RECENT = 0.9  # the weight of an evaluation beside the next one, in a mean of recent gains
-EVERY = 3  # evaluations, one is a move at first
+EVERY = 3  # one evaluation in so many is a move, at first
 IN_A_ROW = 5  # evaluations of one kind, search or move, after which the other has one
 BOX_SHRINK = 0.8  # authors: the z-box shrinks by this whenever a run converges and cannot expand
 
