@@ -372,16 +372,16 @@ class DSEBO(Liar):
             self.observed.add(candidate.z, y)
             return None
         moves.take(self.observed)
-        is_move, (block, far) = moves.is_move(candidate.z), moves.move_of(candidate.z)
+        move = moves.move_of(candidate.z) if moves.is_move(candidate.z) else None
         before = moves.best
         self.observed.add(candidate.z, y)
         moves.take(self.observed)
-        if not is_move:
+        if move is None:
             return None
         if not y < before:
             return []
         self._lower_region(y)
-        return [self._moved_event(candidate.t, block, far, before - y, moves.gained)]
+        return [self._moved_event(candidate.t, *move, before - y, moves.gained)]
 
     def _moved_event(self, t: int, block: int, far: float, gain: float, gained: float) -> Moved:
         """A move that gained, in words."""
